@@ -13,7 +13,14 @@ from judgekit import evaluation, report
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, config_option, flag, option
+from judgekit.cli.options import (
+    OutputOptions,
+    StoreOptions,
+    config_option,
+    flag,
+    option,
+    refuse_others,
+)
 from judgekit.cli.outputs import show_document
 from judgekit.cli.setup import configured_suite
 from judgekit.errors import ApprovalRefusedError, SettingsError
@@ -54,6 +61,7 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
     # The suite has the current version of each variant, against which approvals become stale.
     suite = configured_suite(options.config)
     if options.is_list:
+        refuse_others({"is_list", "config"}, "does not apply to --list", "omit it")
         _list(suite, variant, options)
         return
     baseline, because = options.baseline, options.because

@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     flag,
     max_cost_option,
     option,
+    refuse_others,
 )
 from judgekit.cli.outputs import note_list_prices, output_option, show_document, sort_outputs
 from judgekit.cli.progress import attend, run_async, run_until_stopped, show_progress
@@ -124,8 +125,7 @@ def audit_command(options: _AuditCommandOptions) -> None:
             note_list_prices([setup.judge.connection])
             show_document(report.audit_plan_document(plan), options)
             sys.exit(Exit.LIMIT if any(one.is_too_dear for one in plan.probes) else 0)
-        else:
-            sys.exit(_run(bench, material, plan, options, files))
+        sys.exit(_run(bench, material, plan, options, files))
 
 
 def _material(setup: GradeSetup, options: _AuditCommandOptions) -> AuditInputs:
@@ -216,11 +216,10 @@ def run_probes(
 ) -> tuple[_Result, bias_audit.ProbeSession]:
     """Carry out probes with progress; Ctrl-C ends the session, and calls in flight are finished."""
     session = bias_audit.ProbeSession(in_flight=max(4, judge.connection.max_concurrency))
-    interrupt = lambda: session.end("interrupted")  # noqa: E731
+    stop = partial(session.end, "interrupted")
 
     async def probe() -> _Result:
-        following = attend(options, total, interrupt=interrupt, verb=verb, judges=[judge])
-        with following as display:
+        with attend(options, total, interrupt=stop, verb=verb, judges=[judge]) as display:
 
             def advance(answer: ProbeAnswer) -> None:
                 if isinstance(answer, records.Verdict):
@@ -236,37 +235,20 @@ def run_probes(
 
 
 def _self_test(options: _AuditCommandOptions) -> int:
-    from judgekit.bias_audit import (  # noqa: PLC0415
-        FAIR_JUDGE,
-        PLANTED_BIASES,
-        SELF_TEST_CASES,
-        SELF_TEST_HALVES,
-        run_self_test,
-    )
-
-    # A self-test would ignore these silently.
-    ignored = {
-        "OUTPUTS": options.outputs,
-        "--probes": options.probes,
-        "--attacks": options.attacks,
-        "--sample": options.sample,
-        "-o": options.output,
-        "--dry-run": options.dry_run,
-    }
-    if names := [name for name, value in ignored.items() if value]:
-        raise SettingsError(
-            f"--self-test runs all probes on simulated judges; it does not take {', '.join(names)}",
-            hint="omit it; --json prints everything, --seed draws other judges",
-        )
-    # Besides the judges, each half of the false-alarm test is a step of the progress.
-    total = len((FAIR_JUDGE, *PLANTED_BIASES)) + SELF_TEST_HALVES
+    why = "does not go with --self-test, which runs all probes on simulated judges"
+    hint = "omit it; --json prints everything, --seed draws other judges"
+    if options.outputs or options.output:
+        raise SettingsError(f"{'OUTPUTS' if options.outputs else '--output'} {why}", hint=hint)
+    refuse_others({"self_test", "seed", "limit"}, why, hint)
+    # Besides the fair judge and the others, each half of the false-alarm test is a step.
+    total = 1 + len(bias_audit.PLANTED_BIASES) + bias_audit.SELF_TEST_HALVES
     with show_progress(
         console.stderr(), total, shown=options.shows_progress, verb=("testing", "tested")
     ) as display:
         result = run_async(
-            run_self_test(
+            bias_audit.run_self_test(
                 seed=options.seed,
-                n_cases=options.limit or SELF_TEST_CASES,
+                n_cases=options.limit or bias_audit.SELF_TEST_CASES,
                 watch=lambda _: display.advance(),
             )
         )

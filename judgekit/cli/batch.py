@@ -18,36 +18,21 @@ from judgekit.cli.batch_requests import (
     watch_requests,
     without_calls,
 )
+from judgekit.cli.cache import CacheOptions
 from judgekit.cli.exit_codes import STOP_CODES, Exit, exit_code
 from judgekit.cli.help import HelpGroup, command
-from judgekit.cli.options import (
-    CacheFolderOptions,
-    OutputOptions,
-    TalkOptions,
-    flag,
-    max_cost_option,
-    option,
-)
+from judgekit.cli.options import TalkOptions, flag, max_cost_option, option
 from judgekit.cli.outputs import show_document
 from judgekit.cli.plan import JobOptions, is_run
 from judgekit.cli.progress import run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
 from judgekit.cli.setup import cache_place, open_cache, stop_words
-from judgekit.cli.suite_setup import (
-    TARGET_OPTIONS,
-    GradeOptions,
-    RunOptions,
-    RunSetup,
-    grade_run_setup,
-    run_setup,
-)
+from judgekit.cli.suite_setup import GradeOptions, RunOptions, RunSetup, grade_run_setup, run_setup
 from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
     from judgekit.batches import BatchFolder, BatchRecord
     from judgekit.models.cache import ReplyCache
-
-_SUITE_ONLY = ("filter_case", "filter_name", "allow_scripts", *TARGET_OPTIONS)
 
 
 @click.group(cls=HelpGroup)
@@ -119,7 +104,7 @@ def batch_submit_command(options: _SubmitOptions, *, paths: tuple[Path, ...]) ->
 
 def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) -> RunSetup:
     """The run or the grading whose requests are sent; it is not stored."""
-    if is_run(paths, options, _SUITE_ONLY):
+    if is_run(paths, options):
         run = RunOptions.of(options, output=(), store=str(temporary / "judgekit.db"))
         return run_setup(next(iter(paths), None), run)
     variant = next(iter(options.variant), None)
@@ -128,11 +113,7 @@ def _setup(options: _SubmitOptions, paths: tuple[Path, ...], temporary: Path) ->
     )
 
 
-class _BatchOptions(CacheFolderOptions, OutputOptions):
-    """What the commands on submitted batches take."""
-
-
-class _StatusOptions(_BatchOptions):
+class _StatusOptions(CacheOptions):
     sent_as: str | None = option(
         "BATCH, whose submission was interrupted, is the batch ID at the provider.", metavar="ID"
     )
@@ -166,7 +147,7 @@ def batch_status_command(options: _StatusOptions, *, batch: str | None) -> None:
 
 
 def _refreshed(
-    folder: BatchFolder, batch: str | None, options: _BatchOptions, cache: ReplyCache | None = None
+    folder: BatchFolder, batch: str | None, options: CacheOptions, cache: ReplyCache | None = None
 ) -> list[BatchRecord]:
     """Batches as they are now, which are printed; an error of one of them ends the command."""
     records, errors = asyncio.run(batches.refresh_batches(folder, batch, cache=cache))
@@ -178,9 +159,9 @@ def _refreshed(
     return records
 
 
-@command("collect", _BatchOptions, batch_command)
+@command("collect", CacheOptions, batch_command)
 @click.argument("batch", required=False)
-def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
+def batch_collect_command(options: CacheOptions, *, batch: str | None) -> None:
     """Store the replies of batches that have ended in the reply cache.
 
     Requests without a reply (refused, or expired) are listed and go into the next
@@ -197,9 +178,9 @@ def batch_collect_command(options: _BatchOptions, *, batch: str | None) -> None:
     sys.exit(Exit.INCOMPLETE if any(one.n_open for one in records) else 0)
 
 
-@command("cancel", _BatchOptions, batch_command)
+@command("cancel", CacheOptions, batch_command)
 @click.argument("batch")
-def batch_cancel_command(options: _BatchOptions, *, batch: str) -> None:
+def batch_cancel_command(options: CacheOptions, *, batch: str) -> None:
     """Cancel BATCH; what is answered by then is collected as usual, and paid for.
 
     Examples:

@@ -81,7 +81,6 @@ def send_requests(
 
 
 def batches_document(records: Sequence[BatchRecord]) -> report.Document:
-    """Batches with their requests, replies and cost."""
     texts, counts = ("batch", "model", "state"), ("requests", "done", "replies", "open", "cost")
     columns = (*(report.Column(name, "text") for name in texts), *map(report.Column, counts))
     rows = tuple(

@@ -22,7 +22,14 @@ from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import HelpGroup, command
 from judgekit.cli.judge_options import NO_SETTINGS, GradingOptions, InputOptions, judge_option
-from judgekit.cli.options import CacheFolderOptions, OutputOptions, SettingGroups, flag, option
+from judgekit.cli.options import (
+    CacheFolderOptions,
+    OutputOptions,
+    SettingGroups,
+    flag,
+    option,
+    refuse_others,
+)
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.setup import grade_setup, open_cache
 from judgekit.datasets import JudgeSettings
@@ -97,6 +104,8 @@ def cache_ls_command(options: _ListOptions) -> None:
     with open_cache(options.cache_dir) as cache:
         # Rejected replies are stored apart, so that no lookup can serve one.
         if options.rejected:
+            allowed = {"rejected", "model", "limit", "cache_dir"}
+            refuse_others(allowed, "does not apply to rejected replies", "omit it, or --rejected")
             chosen = _rejected(cache, options.model)
         else:
             chosen = reply_cache.admin.list_entries(
@@ -451,17 +460,14 @@ class MissGroup:
 
     def to_json(self) -> dict[str, object]:
         criteria = {request.subject.criterion for request in self.requests}
+        example = asdict(self.example)
         return {
             "title": self.title,
             "n_requests": len(self.requests),
             "cases": self.cases,
             "criteria": sorted(name for name in criteria if name),
             "parts": self.parts,
-            "example": {
-                "key": self.example.key,
-                "nearest": self.example.nearest,
-                "differences": [asdict(difference) for difference in self.example.differences],
-            },
+            "example": {name: example[name] for name in ("key", "nearest", "differences")},
         }
 
 

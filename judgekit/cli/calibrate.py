@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from click.core import ParameterSource
 
 from judgekit import (
     calibration as calibrations,
@@ -33,6 +32,8 @@ from judgekit.cli.options import (
     max_cost_option,
     option,
     outputs_option,
+    refuse_others,
+    typed_options,
 )
 from judgekit.cli.outputs import output_option, show_document, show_plan, sort_outputs
 from judgekit.cli.progress import run_async, run_until_stopped
@@ -233,6 +234,14 @@ class _Collected(NamedTuple):
     answers: Callable[[], KnownAnswers] = tuple
 
 
+_OF_STORED = {
+    "run", "results", "config", "labels_are", "right", "max_error", "categories", "epsilon",
+    "alignment", "half_width", "suggest", "worst", "by", "cluster", "min_kappa",
+    "require_stand_in", "write_map", "annotator", "consensus", "alpha",
+}  # fmt: skip
+"""The options that apply to judgments which exist; the others choose the calls of a judge."""
+
+
 def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -> _Collected:
     """The judgments to compare with labels, from the source that is named, else the latest run."""
     sources = {
@@ -249,7 +258,20 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         return _from_outputs(options, located)
     if options.sides is not None:
         return _from_sides(options.sides, options, located)
-    _refuse_options_of_calls(options)
+    why = "chooses what is judged now, and these judgments exist: no calls are made"
+    hint = "omit it, or name what to judge: --outputs FILE (or --compare A B)"
+    model, typed = options.judge_model, typed_options()
+    # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
+    if model is not None and model.startswith(records.RECORDED_PREFIX) and not named:
+        refuse_others(typed.keys() - {"dry_run"}, why, hint)
+        return _from_replies(model, options)
+    # JUDGEKIT_JUDGE is for commands that call one.
+    if "judge_model" in typed and not named:
+        raise SettingsError(
+            "a judge is named, but no outputs for it to judge",
+            hint="give the labelled outputs: --outputs FILE (or --compare A B)",
+        )
+    refuse_others(_OF_STORED | ({"rubric", "cases"} if options.results else set()), why, hint)
     if options.results is not None:
         rubric = None if options.rubric is None else datasets.load_rubric(options.rubric)
         data = calibrations.read_judged_file(
@@ -257,14 +279,6 @@ def _collect_judgments(options: _CalibrateOptions, located: Sequence[LocatedLabe
         )
         data.origin["file"] = str(options.results)
         return _Collected(data, answers=lambda: _answers_of_file(options))
-    if options.judge_model is not None:
-        # Recorded replies bring the ids of their outputs; a model needs the outputs themselves.
-        if not options.judge_model.startswith(records.RECORDED_PREFIX):
-            raise SettingsError(
-                "a judge is named, but no outputs for it to judge",
-                hint="give the labelled outputs: --outputs FILE (or --compare A B)",
-            )
-        return _from_replies(options.judge_model, options)
     with options.open_store() as store:
         run = store.run(options.run or "latest")
         data = calibrations.judged_from_run(evaluation.Run(run, store))
@@ -367,21 +381,6 @@ def _from_outputs(options: _CalibrateOptions, located: Sequence[LocatedLabel]) -
     return _Collected(data, code, note, answers)
 
 
-def _refuse_options_of_calls(options: _CalibrateOptions) -> None:
-    names = ["dry_run"]
-    # Recorded replies can be chosen from; of a run or a file all judgments are taken.
-    if options.judge_model is None or options.results is not None:
-        names += ["filter_tag", "limit", "sample", "max_cost", "repeats", "template", "frozen"]
-        names += ["rubric"] if options.results is None else []
-    source = click.get_current_context().get_parameter_source
-    if typed := [name for name in names if source(name) is ParameterSource.COMMANDLINE]:
-        what = ", ".join(f"--{name.replace('_', '-')}" for name in typed)
-        raise SettingsError(
-            f"{what} chooses what is judged now, and these judgments exist: no calls are made",
-            hint="omit it, or name what to judge: --outputs FILE (or --compare A B)",
-        )
-
-
 def _note_calls(judge: Judge, share: LabelledShare, options: _CalibrateOptions) -> None:
     """Report what the calls are for, before they are made."""
     if options.quiet or options.as_json or _is_recorded(judge):
@@ -436,7 +435,6 @@ def _from_sides(
 async def _compare(
     loop: ComparisonLoop, pairing: evaluation.Pairing, panel: Panel, options: _CalibrateOptions
 ) -> list[JudgedPair]:
-    """Compare the pairs with a progress bar."""
     pairs: list[JudgedPair] = []
     rounds = iter([pairing.pairs()])
 

@@ -24,6 +24,7 @@ from judgekit.cli.options import (
     flag,
     max_cost_option,
     option,
+    refuse_others,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -36,10 +37,12 @@ from judgekit.cli.progress import attend, run_async, run_until_stopped, show_pro
 from judgekit.cli.setup import (
     LIMIT_REACHED,
     cache_place,
+    configured_suite,
     existing_store,
     fatal_words,
     note_unused_replies,
     page_replies,
+    protect_suite,
 )
 from judgekit.cli.sides import (
     SideArguments,
@@ -152,12 +155,18 @@ def compare_command(options: _CompareOptions, *, a: str, b: str) -> None:
         # Outputs are evidence: no option may overwrite a file that is compared.
         for file in (*files.exports, options.analysis):
             report.check_comparison_file(file, (a, b))
+        protect_suite(configured_suite(options.config), files.exports)
         sides = SideArguments((a, b), options, stack, store=options.store)
         sys.exit(_compare_blind(sides, labels, options, files))
 
 
+_OF_SCORES = {
+    "scores", "no_store", "anytime", "alpha", "filter_tag", "labels", "labels_are",
+    "with_replies", "cache_dir", "no_cache",
+}  # fmt: skip
+
+
 def _check_options(options: _CompareOptions) -> None:
-    """Refuse options that do not apply together."""
     if options.max_cases is not None and not options.until_decided:
         raise SettingsError("--max-cases goes with --until-decided", hint="-n takes the first N")
     if options.prior is not None and not options.until_decided:
@@ -169,12 +178,9 @@ def _check_options(options: _CompareOptions) -> None:
             f"{'--anytime' if options.anytime else '--no-store'} goes with --scores",
             hint="a blind comparison has --until-decided, and is always stored: it was paid for",
         )
-    idle = options.until_decided or options.dry_run or options.limit or options.sample
-    if options.scores and idle:
-        raise SettingsError(
-            "--scores calls no judge: --until-decided, --dry-run, --limit, --sample do not apply",
-            hint="omit them, or omit --scores",
-        )
+    if options.scores:
+        why = "does not apply to --scores, which calls no judge"
+        refuse_others(_OF_SCORES, why, "omit it, or omit --scores")
     if options.dry_run and options.resume is not None:
         raise SettingsError("--dry-run starts nothing to resume", hint="omit --resume")
     if options.labels_are is not None and options.labels is None:
@@ -352,7 +358,7 @@ def _compare_and_show(job: _Job) -> int:
         finally:
             await job.panel.aclose()
 
-    command = resume_command(click.get_current_context(), info.id, command="compare")
+    command = resume_command(info.id)
     try:
         run_until_stopped(compare(), f"{_RESUME} {command}")
         summary = comparer.summary()

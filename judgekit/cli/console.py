@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO
 
 from judgekit.errors import NotImportedWarning, ScriptsNeededWarning
 
@@ -63,18 +63,11 @@ def warnings_as_notes() -> Iterator[None]:
     """Print our own warnings as notes, without the line of code they come from."""
     shown = warnings.showwarning
 
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if category.__module__.startswith("judgekit."):
             note(f"{coloured('warning:', 'yellow')} {message}")
         else:
-            shown(message, category, filename, lineno, file, line)
+            shown(message, category, *place, **more)
 
     warnings.showwarning = show
     try:

@@ -72,9 +72,6 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
     # A name without a suffix is more often a folder to be created than a file.
     is_folder = output.is_dir() or not output.suffix
     form = options.form or (_SUITE if is_folder else _NAMES.get(output.name, "cases"))
-    if form == _RUBRIC:
-        _convert_rubric(source, options)
-        return
     columns: dict[str, str] = {}
     for column in options.columns:
         # From the right: a column may have an equals sign in its name, a field has none.
@@ -84,6 +81,9 @@ def convert_command(options: _ConvertOptions, *, source: Path) -> None:
         columns[name] = field
     allowed, root = options.allow_scripts, options.root
     with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
+        if form == _RUBRIC:
+            _convert_rubric(source, options)
+            return
         opened = exports.open_conversion_source(source, columns or None)
     if form != _SUITE:
         lost = exports.convert_cases(opened, output, form, lossy=options.lossy)
@@ -116,10 +116,11 @@ def _losses(lost: Sequence[str]) -> list[str]:
 def _convert_rubric(source: Path, options: _ConvertOptions) -> None:
     rubric, lost = exports.convert_to_rubric(source)
     output, n = options.output, len(rubric.criteria)
+    count = numbers.format_count(n, "criterion", "criteria")
     if lost and not options.lossy:
         raise exports.loss_error(output, lost)
     exports.write_rubric(output, rubric)
     done = {"source": str(source), "file": str(output), "form": _RUBRIC}
-    lines = [f"wrote a rubric of {n} criteria to {output}", *_losses(lost)]
+    lines = [f"wrote a rubric of {count} to {output}", *_losses(lost)]
     data = {**done, "n_criteria": n, "lost": list(lost)}
     show_line("\n".join(lines), data, options, is_note=True)

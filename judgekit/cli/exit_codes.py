@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from judgekit import errors
@@ -27,20 +26,17 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-STOP_CODES: Mapping[RunStopReason, int] = MappingProxyType(
-    {
-        "interrupted": Exit.INTERRUPTED,
-        "budget": Exit.LIMIT,
-        "time": Exit.LIMIT,
-        "fail_fast": Exit.QUALITY,
-        "model": Exit.INCOMPLETE,
-    }
-)
+STOP_CODES: Mapping[RunStopReason, int] = {
+    "interrupted": Exit.INTERRUPTED,
+    "budget": Exit.LIMIT,
+    "time": Exit.LIMIT,
+    "fail_fast": Exit.QUALITY,
+    "model": Exit.INCOMPLETE,
+}
 """The exit code for each reason to end a run early."""
 
 
 def exit_code(error: errors.JudgekitError) -> int:
-    """The exit code an error ends a command with."""
     if isinstance(error, errors.FrozenCacheError):
         return Exit.FROZEN
     if isinstance(error, errors.BudgetExceededError):

@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 import click
 
 from judgekit import api, evaluation, exports, records, report
 from judgekit.cli.help import command
-from judgekit.cli.options import OutputOptions, StoreOptions, check_no_rule, flag, option
+from judgekit.cli.options import (
+    OutputOptions,
+    StoreOptions,
+    check_no_rule,
+    flag,
+    option,
+    refuse_others,
+)
 from judgekit.cli.outputs import show_line
 from judgekit.errors import NotEnoughDataError, SettingsError
 from judgekit.exports import RUN_FORMATS, TRACKERS
 from judgekit.records import ReconciliationRule
 from judgekit.report import numbers
 
-COMPARISON_FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
-        "preferences": "whole comparisons, as `compare -o` and `rank` have them (.jsonl, .json)",
-        "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
-    }
-)
+COMPARISON_FORMATS: Mapping[str, str] = {
+    "comparison": "comparison.json, blind, scores 1 to 10 (.json, .jsonl, or a folder)",
+    "preferences": "whole comparisons, as `compare -o` and `rank` have them (.jsonl, .json)",
+    "analysis": "analysis.json, strengths, weaknesses, changes (.json, .jsonl, or a folder)",
+}
 """The formats in which a comparison can be written, by name."""
 
 _RESULTS = "results"
@@ -157,6 +161,8 @@ def _log_run(name: str, options: _ExportOptions, tool: str) -> None:
 
 
 def _export_comparison(name: str, options: _ExportOptions, output: Path) -> None:
+    why = "is for the answers of a run: a comparison is written whole"
+    refuse_others({"form", "rule"}, why, "omit it")
     form = _comparison_form(options.form, output)
     with options.open_store() as stored:
         # The rule only reconciles stored preferences, so another one needs no call.

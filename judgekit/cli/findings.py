@@ -11,7 +11,7 @@ from judgekit import evaluation, exports, records, report
 from judgekit.cli import console
 from judgekit.cli.approve import user_name
 from judgekit.cli.help import HelpGroup, command
-from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, takes
+from judgekit.cli.options import OutputOptions, StoreOptions, flag, option, refuse_others, takes
 from judgekit.cli.outputs import output_option, show_document, show_line, sort_outputs
 from judgekit.cli.trend import suite_name
 from judgekit.errors import SettingsError
@@ -58,7 +58,9 @@ def findings_command(options: _ListOptions) -> None:
         judgekit findings resolve f-1d8f453e48 --because "fixed in prompt v3"
         judgekit findings export lessons.jsonl
     """
-    if click.get_current_context().invoked_subcommand is not None:
+    if (name := click.get_current_context().invoked_subcommand) is not None:
+        why = f"stands before {name}, where it applies to the list of findings only"
+        refuse_others((), why, f"put it at the end: judgekit findings {name} …", ())
         return
     files = sort_outputs(options.output, what="findings")
     with options.open_store() as store:
@@ -180,13 +182,9 @@ def _add(options: _ByOptions, names: tuple[str, ...], fields: dict[str, str]) ->
             show_document(document, options)
 
 
-class _ExportOptions(_FindingsOptions):
-    """Nothing of its own."""
-
-
-@command("export", _ExportOptions, findings_command)
+@command("export", _FindingsOptions, findings_command)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-def export_findings_command(options: _ExportOptions, *, file: Path) -> None:
+def export_findings_command(options: _FindingsOptions, *, file: Path) -> None:
     """Write the lessons of resolved and recurring findings to FILE (.jsonl).
 
     Each line is a memory item: what failed, why, what was changed, and the evidence.

@@ -17,6 +17,7 @@ from judgekit.cli.options import (
     baseline_option,
     max_drop_option,
     option,
+    refuse_others,
 )
 from judgekit.cli.outputs import show_document, show_line
 from judgekit.errors import SettingsError
@@ -110,6 +111,8 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
             "accepting a run needs a reason",
             hint='judgekit gate accept RUN --because "the new cases are harder"',
         )
+    why = "is for deciding, and accepting a run decides nothing"
+    refuse_others({"because", "by"}, why, "omit it")
     info = store.run(name)
     if info.status not in records.FINISHED_STATUSES:
         raise SettingsError(

@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     config_option,
     dry_run_option,
     flag,
+    long_spelling,
     max_cost_option,
     option,
     rubric_option,
@@ -208,16 +209,16 @@ class LabelledStudyOptions(StudyOptions):
 _NOT_REPEATED = frozenset({
     "dry_run", "fail_fast", "fail_under", "filter_case", "filter_name", "filter_tag", "frozen",
     "limit", "max_cost", "max_time", "notes", "output", "refresh", "resume", "retry_errors",
-    "sample", "variant",
+    "sample", "variant", "where",
 })  # fmt: skip
 """Options of one invocation, and those that the stored run remembers."""
 
 
-def resume_command(
-    context: click.Context, run_id: str, *, retry: bool = False, command: str = "run"
-) -> str:
-    """The command line that resumes a run or a comparison."""
-    words = ["judgekit", command, *_repeated_words(context), "--resume", run_id]
+def resume_command(run_id: str, *, retry: bool = False) -> str:
+    """The command line that resumes a run or a comparison of this command."""
+    context = click.get_current_context()
+    name = context.command.name or ""
+    words = ["judgekit", name, *_repeated_words(context), "--resume", run_id]
     return shlex.join([*words, *(["--retry-errors"] if retry else [])])
 
 
@@ -238,7 +239,4 @@ def _repeated_words(context: click.Context) -> Iterator[str]:
         else:
             for one in value if isinstance(value, tuple) else (value,):
                 shown = f"{one:g}" if isinstance(one, float) else str(one)
-                spelled = next(
-                    (one for one in parameter.opts if one.startswith("--")), parameter.opts[-1]
-                )
-                yield from (spelled, mask_address(shown))
+                yield from (long_spelling(parameter), mask_address(shown))

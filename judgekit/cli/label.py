@@ -28,6 +28,7 @@ from judgekit.cli.label_packets import (
     write_labels,
     write_packet,
 )
+from judgekit.cli.options import typed_options
 from judgekit.cli.outputs import show_line
 from judgekit.errors import SettingsError
 from judgekit.report import message, numbers
@@ -76,9 +77,6 @@ def label_command(options: LabelOptions, *, targets: tuple[str, ...]) -> None:
         judgekit label --import labels-ada.jsonl
         judgekit label --merge labels-ada.jsonl labels-ben.jsonl -o labels.jsonl
     """
-    # Either alone; one after the other would export what was just imported.
-    if options.labels is not None and options.target is not None:
-        raise SettingsError("--import and --export exclude each other: give one of them")
     files = check_label_files(options)
     if options.merge:
         merge_files(targets, options, files)
@@ -104,8 +102,10 @@ def _opened_target(
     paths = [Path(target) for target in targets]
     missing = [str(path) for path in paths if not path.is_file()]
     has_outputs = bool(paths) and not missing
-    if options.rubric is not None and not (has_outputs or options.pairwise):
-        raise SettingsError("--rubric is for files of outputs", hint="a run has its own rubric")
+    typed = typed_options()
+    if not has_outputs and ("cases" in typed or ("rubric" in typed and not options.pairwise)):
+        what = typed.get("cases", "--rubric")
+        raise SettingsError(f"{what} is for files of outputs", hint="a run has its own")
     if len(targets) > 1 and missing:
         what = ", ".join(missing)
         raise SettingsError(f"no such file: {what}", hint="name one run, or files of outputs")
@@ -274,10 +274,8 @@ class TypedLines:
         self._console = console
         self._is_edited = is_edited
         if is_edited:
-            try:
-                import readline  # noqa: F401, PLC0415 - `input` then edits lines, accents included
-            except ImportError:  # Windows edits them by itself
-                return
+            with suppress(ImportError):  # Windows edits lines by itself
+                import readline  # noqa: F401, PLC0415 - `input` then edits them, accents included
 
     def line(self, prompt: str) -> str | None:
         """One line; None at the end of the input."""
@@ -355,7 +353,6 @@ class LabelDialogue:
         return True
 
     def _until(self, prompt: str, parse: Callable[[str], _Answer], *, last: str = _QUIT) -> _Answer:
-        """Ask until the line can be parsed."""
         while True:
             line = self.typed.line(prompt)
             # A piped file may end before the optional confidence of its last answer.

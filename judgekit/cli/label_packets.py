@@ -22,6 +22,7 @@ from judgekit.cli.options import (
     cases_option,
     flag,
     option,
+    refuse_others,
     rubric_option,
 )
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, show_line, sort_outputs
@@ -94,8 +95,20 @@ def check_label_files(options: LabelOptions) -> OutputFiles:
         raise SettingsError(f"the page for annotators is HTML, not {unfit[0].name}")
     if options.labels is not None and files.documents:
         raise SettingsError("--import writes labels", hint="use -o FILE.jsonl")
-    if options.page and options.output:
-        raise SettingsError("--page and -o exclude each other: give one of them")
+    if options.merge:
+        why = "does not apply to --merge, which joins files of labels"
+        refuse_others({"merge", "rubric"}, why, "omit it, or omit --merge")
+    # Each alone; an import that is followed by an export would export what was just imported.
+    ways = {
+        "--import": options.labels,
+        "--export": options.target,
+        "--page": options.page,
+        "-o": options.output if options.labels is None else (),
+    }
+    if len(named := [name for name, value in ways.items() if value]) > 1:
+        raise SettingsError(f"{' and '.join(named)} exclude each other: give one of them")
+    if options.no_open and not options.page:
+        raise SettingsError("--no-open goes with --page")
     if options.variant and not options.pairwise:
         raise SettingsError("--variant goes with --pairwise")
     return files
@@ -154,7 +167,6 @@ def run_of_outputs(
 def write_packet(
     source: str, store: stores.RunStore, options: LabelOptions, paths: Sequence[Path]
 ) -> None:
-    """Make a packet, store it, and write its page."""
     if not paths:
         raise SettingsError(
             "pairs are labelled on a page", hint="-o label.html writes one that can be sent"

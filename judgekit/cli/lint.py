@@ -107,15 +107,12 @@ class LintTarget:
 def _lint(target: LintTarget) -> list[Diagnostic]:
     if target.kind == "rubric":
         path = datasets.rubric_path(target.name)
-        if (
-            own := datasets.memory_rubric(path)
-        ) is not None:  # it has no line of its own in the memory
+        own = datasets.memory_rubric(path)
+        if own is not None:  # it has no line of its own in the memory
             flaws = prompts.lint_rubric(own)
             return [diagnostic_from_flaw(flaw, path=str(path), line=None) for flaw in flaws]
         # The wording of a rubric that cannot be loaded cannot be checked.
-        problems = [
-            problem for problem in datasets.validate_path(path) if problem.severity == "error"
-        ]
+        problems = [one for one in datasets.validate_path(path) if one.severity == "error"]
         if problems:
             return [diagnostic_from_problem(problem) for problem in problems]
         document = formats.read_document(path)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 from pydantic import Field, ValidationError
 
 from judgekit import datasets, models, store as stores  # loaded when used
@@ -28,7 +29,7 @@ from judgekit.models.cache import CacheLocation, CacheUrl, cache_location
 from judgekit.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from contextlib import AbstractContextManager
 
     from pydantic.fields import FieldInfo
@@ -375,6 +376,35 @@ class ReplyOptions(CommandOptions):
 
     # Off by default: prompts repeat every input, and make a page several times as large.
     with_replies: bool = flag("With -o FILE.html: include the judge's prompts and raw replies.")
+
+
+def long_spelling(parameter: click.Parameter) -> str:
+    return next((one for one in parameter.opts if one.startswith("--")), parameter.opts[-1])
+
+
+def typed_options() -> dict[str, str]:
+    """The options that were typed for this command: the spelling of each by its field."""
+    # The environment sets options for all commands, so that none contradicts what one of them does.
+    context = click.get_current_context()
+    return {
+        one.name or "": long_spelling(one)
+        for one in context.command.params
+        if isinstance(one, click.Option)
+        and context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+    }
+
+
+# Where results are written and how they are shown applies to every result.
+_OF_RESULTS = frozenset({"output", "as_json", "quiet", "verbose", "no_progress", "store"})
+
+
+def refuse_others(
+    allowed: Container[str], why: str, hint: str, also: Container[str] = _OF_RESULTS
+) -> None:
+    """Refuse a typed option that would be ignored here; the reason follows its spelling."""
+    for name, spelling in typed_options().items():
+        if name not in allowed and name not in also:
+            raise SettingsError(f"{spelling} {why}", hint=hint)
 
 
 def check_no_rule(rule: str | None) -> None:

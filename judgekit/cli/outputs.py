@@ -6,11 +6,13 @@ Documents (.json, .md, .html) are written here; data files (JSONL, CSV, …) by 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from judgekit import report, report as reports
+from judgekit import report
 from judgekit.atomic_write import check_output_path
 from judgekit.cli import console
 from judgekit.cli.exit_codes import Exit
@@ -19,7 +21,6 @@ from judgekit.errors import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from judgekit.calibration import LabelledShare
     from judgekit.evaluation import ComparisonPlan, GradePlan
@@ -52,13 +53,28 @@ def output_option(text: str) -> Any:
 
 def sort_outputs(paths: Sequence[Path], *, what: str, exports: Sequence[str] = ()) -> OutputFiles:
     """Sort files by what is written to them; refuse those that cannot be, before any call."""
-    known = list(dict.fromkeys((*exports, *reports.REPORT_SUFFIXES)))
+    known = list(dict.fromkeys((*exports, *report.REPORT_SUFFIXES)))
     for path in paths:
         # Found out before the calls are paid for; a missing folder is most often a typing error.
         check_output_path(path, known, what=what, may_be_folder=False)
+    context = click.get_current_context(silent=True)
+    values = [] if context is None else [v for n, v in context.params.items() if n != "output"]
+    named = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in values)
+    refuse_overwriting(paths, (one for one in named if isinstance(one, Path)))
     # A suffix that is both is a data file: .json of `grade` has always been the verdicts.
     data = tuple(path for path in paths if path.suffix.lower() in exports)
     return OutputFiles(data, tuple(path for path in paths if path not in data))
+
+
+def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to write a result over a file that it is made from."""
+    read = {path.resolve() for path in inputs}
+    for path in outputs:
+        if path.resolve() in read:
+            raise SettingsError(
+                f"--output would overwrite {path}, which this command reads",
+                hint="choose another file",
+            )
 
 
 def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
@@ -76,9 +92,9 @@ def check_replies(options: ReplyOptions, files: OutputFiles) -> None:
 
 def export_outputs(paths: Sequence[Path], *, what: str) -> OutputFiles:
     """Sort the files of answers or verdicts; refuse what cannot be written."""
-    files = sort_outputs(paths, what=what, exports=reports.EXPORT_SUFFIXES)
+    files = sort_outputs(paths, what=what, exports=report.EXPORT_SUFFIXES)
     for path in files.exports:
-        reports.check_export_suffix(path)  # whether pyarrow is installed, for .parquet
+        report.check_export_suffix(path)  # whether pyarrow is installed, for .parquet
     return files
 
 
@@ -89,19 +105,19 @@ def show_document(
     places = () if files is None else files.documents
     # Files first: whoever reads only the head of stdout must not lose them to a broken pipe.
     for path in places:
-        reports.write_document(path, document)
+        report.write_document(path, document)
     if options.as_json:
-        console.print_json(reports.document_data(document))
+        console.print_json(report.document_data(document))
     else:
-        reports.print_document(console.stdout(), document, verbose=options.verbose)
+        report.print_document(console.stdout(), document, verbose=options.verbose)
     if not options.quiet:
         for path in places:
             console.note(f"wrote the report to {path}")
             if (size := path.stat().st_size) > LARGE_PAGE and path.suffix.lower() == ".html":
-                n = reports.format_file_size(size)
+                n = report.format_file_size(size)
                 console.note(f"{path} has {n}; judgekit view shows the same without a file")
-    if files is None and getattr(options, "dry_run", False):
-        for path in getattr(options, "output", ()):
+    if getattr(options, "dry_run", False):
+        for path in getattr(options, "output", ()) if files is None else files.exports:
             console.note(f"{path} is not written: a dry run has no results")
 
 

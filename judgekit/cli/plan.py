@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 
 from judgekit import assertions, datasets, evaluation, formats, report
 from judgekit.cli import console
@@ -17,7 +16,6 @@ from judgekit.cli.exit_codes import Exit
 from judgekit.cli.help import command
 from judgekit.cli.judge_options import GradingOptions, JudgeOptions, SuiteOptions
 from judgekit.cli.options import (
-    CommandOptions,
     OutputOptions,
     StoreOptions,
     cases_option,
@@ -25,6 +23,7 @@ from judgekit.cli.options import (
     max_cost_option,
     root_option,
     rubric_option,
+    typed_options,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -43,8 +42,11 @@ if TYPE_CHECKING:
     from judgekit.evaluation import SuitePlan
     from judgekit.records import Case, Output, Rubric
 
-# The parts of a suite and its cost limit; a grading has one variant and no limit to exceed.
-_SUITE_ONLY = ("filter_case", "filter_name", "max_cost", "allow_scripts", *TARGET_OPTIONS)
+# The parts of a suite and what it runs; outputs have one variant, and are there.
+_SUITE_ONLY = (
+    "filter_case", "filter_name", "allow_scripts", "benchmark", "where", "extra_rubric",
+    *TARGET_OPTIONS,
+)  # fmt: skip
 
 
 class JobOptions(SuiteOptions, JudgeOptions):
@@ -88,7 +90,7 @@ def plan_command(options: _PlanOptions, *, paths: tuple[Path, ...]) -> None:
     for path in paths:
         if not path.exists():
             raise click.BadParameter(f"Path '{path}' does not exist.", param_hint="SUITE | OUTPUTS")
-    if is_run(paths, options, _SUITE_ONLY):
+    if is_run(paths, options, also=("max_cost",)):  # a grading has no limit to exceed
         # A retired suite is only refused where something is run.
         setup = run_setup(next(iter(paths), None), RunOptions.of(options, output=(), retired=True))
         sys.exit(show_suite_plan(setup, options, files))
@@ -130,12 +132,11 @@ def show_suite_plan(
     setup: RunSetup, options: OutputOptions, files: OutputFiles | None = None
 ) -> int:
     """Estimate the calls and the cost of a run and print them; closes the setup."""
-    from judgekit.evaluation import plan_suite  # noqa: PLC0415 - only for suites
 
     async def planned() -> SuitePlan:
         in_flight = setup.session.in_flight
         try:
-            return await plan_suite(
+            return await evaluation.plan_suite(
                 setup.opened, store=setup.store, begun=setup.resumed, in_flight=in_flight
             )
         finally:
@@ -157,13 +158,12 @@ def show_suite_plan(
     return Exit.LIMIT if plan.sufficiency == "short" else 0
 
 
-def is_run(paths: tuple[Path, ...], options: JobOptions, suite_only: Sequence[str]) -> bool:
+def is_run(paths: tuple[Path, ...], options: JobOptions, also: Sequence[str] = ()) -> bool:
     """Whether `run` is meant, and not `grade`; options of the other one are refused."""
     if _names_suite(paths, options):
-        _refuse_options(options, ("cases",), "a grading of outputs, and this is a suite")
+        _refuse_options(("cases",), "a grading of outputs, and this is a suite")
         return True
-    of_cases = ("benchmark", "where", "extra_rubric")
-    _refuse_options(options, (*suite_only, *of_cases), "a suite, and these are outputs")
+    _refuse_options((*_SUITE_ONLY, *also), "a suite, and these are outputs")
     if len(options.variant) > 1:
         raise click.UsageError("Outputs have one --variant; only a suite has several.")
     return False
@@ -193,9 +193,8 @@ def _is_suite(path: Path) -> bool:
     document = formats.read_whole_document(path)
     if document is None:
         # The first row is enough: files of one row per line do not mix cases and outputs.
-        return any(
-            formats.row_kind(row.fields) == "cases" for row in islice(formats.iter_rows(path), 1)
-        )
+        first = next(formats.iter_rows(path), None)
+        return first is not None and formats.row_kind(first.fields) == "cases"
     # Files of other tools are suites if they have cases; else they hold outputs or results.
     shape = formats.foreign_shape(document.value)
     if shape is not None:
@@ -214,10 +213,7 @@ def has_panel(suite: Suite) -> bool:
     return any(assertions.compares_variants(str(spec.get("type"))) for spec in specs)
 
 
-def _refuse_options(options: CommandOptions, names: Sequence[str], belongs_to: str) -> None:
-    """Refuse options that were given and do not belong to what is run or graded."""
-    # The environment may set options for all commands, so it never contradicts one of them.
-    for name, _, entry in datasets.command_options(type(options)):
-        source = click.get_current_context().get_parameter_source(name)
-        if name in names and getattr(options, name) and source is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{entry.spelling} belongs to {belongs_to}.")
+def _refuse_options(names: Sequence[str], belongs_to: str) -> None:
+    for name, spelling in typed_options().items():
+        if name in names:
+            raise click.UsageError(f"{spelling} belongs to {belongs_to}.")

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
 from judgekit import evaluation, records
@@ -43,27 +44,25 @@ _GRACE_S = 5.0
 _SIGNALS = (signal.SIGINT, *ENDING_SIGNALS)
 
 
+@dataclass(slots=True)
 class Progress:
     """The counts and the cost of a grading or a run so far, shown whenever they change."""
 
-    def __init__(
-        self,
-        total: int,
-        now: Callable[[], float] = time.monotonic,
-        models: Sequence[LimitedModel] = (),
-    ) -> None:
-        self.total = total
-        self.now = now
-        self._models = models
-        self.show: Callable[[], object] = lambda: None
-        self.n_done = 0
-        self.n_calls = 0
-        self.n_cached = 0
-        self.n_failures = 0
-        self.n_errors = 0
-        self.cost_usd = 0.0
-        self.cost_unknown = False
-        self._started = now()
+    total: int
+    now: Callable[[], float] = time.monotonic
+    models: Sequence[LimitedModel] = ()
+    show: Callable[[], object] = lambda: None
+    n_done: int = 0
+    n_calls: int = 0
+    n_cached: int = 0
+    n_failures: int = 0
+    n_errors: int = 0
+    cost_usd: float = 0.0
+    cost_unknown: bool = False
+    _started: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._started = self.now()
 
     def advance(
         self, answers: _Answers = (), *, target_usd: float = 0.0, is_error: bool = False
@@ -90,13 +89,13 @@ class Progress:
     @property
     def n_answered(self) -> int:
         """Calls that have ended; those of unfinished outputs are included."""
-        return sum(model.n_answered for model in self._models)
+        return sum(model.n_answered for model in self.models)
 
     @property
     def n_expected(self) -> int:
         """Calls in all: those begun, or as many for every output as the finished ones took."""
         each = (self.n_calls - self.n_cached) / max(self.n_done, 1)
-        return max(sum(model.n_asked for model in self._models), round(each * self.total))
+        return max(sum(model.n_asked for model in self.models), round(each * self.total))
 
     @property
     def share(self) -> float:
@@ -112,7 +111,6 @@ class Progress:
         return f"{numbers.format_duration(passed_s / self.share - passed_s)} left"
 
     def words(self) -> str:
-        """Rate, cache hits, cost and failures in one line."""
         counts = {"cached": self.n_cached, "failed": self.n_failures, "errors": self.n_errors}
         cached, *problems = (f"{n:,} {what}" if n else "" for what, n in counts.items())
         cost = numbers.format_usd(self.cost_usd, unknown=self.cost_unknown)
@@ -237,7 +235,6 @@ def _bar(console: Console, progress: Progress, verb: str) -> Iterator[Callable[[
 
 
 def run_async(work: Coroutine[object, object, _Result]) -> _Result:
-    """Run to the end."""
     import asyncio  # noqa: PLC0415 - of 30 modules, and no help needs them
 
     return asyncio.run(work)
@@ -302,7 +299,7 @@ class Interrupts:
         with suppress(NotImplementedError):  # Windows
             # Python runs a handler in the main thread only, and the signal may have reached
             # another: this has the loop wake for it. It sets a handler of its own, hence the next.
-            loop.add_signal_handler(number, _nothing)
+            loop.add_signal_handler(number, lambda: None)
             self._woken = loop
             signal.signal(number, self._interrupt)
 
@@ -341,7 +338,3 @@ def _timer(after_s: float, action: Callable[[], None]) -> threading.Timer:
     timer = threading.Timer(after_s, action)
     timer.daemon = True
     return timer
-
-
-def _nothing() -> None:
-    """Does nothing: `_interrupt` has handled the signal."""

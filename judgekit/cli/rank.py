@@ -16,10 +16,16 @@ from judgekit.cli.compare import follow_comparisons
 from judgekit.cli.exit_codes import Exit, failures_code
 from judgekit.cli.help import command
 from judgekit.cli.judge_options import ContestOptions
-from judgekit.cli.options import max_cost_option, option
+from judgekit.cli.options import max_cost_option, option, refuse_others
 from judgekit.cli.outputs import OutputFiles, output_option, show_document, sort_outputs
 from judgekit.cli.progress import run_until_stopped
-from judgekit.cli.setup import LIMIT_REACHED, fatal_words, note_unused_replies
+from judgekit.cli.setup import (
+    LIMIT_REACHED,
+    configured_suite,
+    fatal_words,
+    note_unused_replies,
+    protect_suite,
+)
 from judgekit.cli.sides import (
     OpenSides,
     SideArguments,
@@ -79,12 +85,17 @@ def rank_command(options: _RankOptions, *, sides: tuple[str, ...]) -> None:
     files = sort_outputs(options.output, what="comparisons", exports=(".jsonl", ".json"))
     rules = evaluation.RankRules(ties=options.ties, top=options.top, alpha=options.alpha)
     if recorded := _comparison_files(sides):
-        _refuse_judging_options(options, files)
+        why = "is for sides that a judge compares"
+        hint = "the arguments are files of existing comparisons"
+        refuse_others({"ties", "top", "alpha"}, why, hint)
+        if files.exports:
+            raise SettingsError(f"--output {why}", hint=hint)
         document, summary = recorded_ranking(recorded, rules, has_page=files.has_page)
         show_document(document, options, files)
         sys.exit(0 if summary.decision.is_decided else Exit.INCONCLUSIVE)
     for file in files.exports:
         report.check_comparison_file(file, sides)
+    protect_suite(configured_suite(options.config), files.exports)
     # `--top 3` of three sides decides nothing, which is an error before the first call.
     rules.check(len(sides))
     with ExitStack() as stack:
@@ -200,27 +211,6 @@ def _run(
         note_unused_replies(panel.judges)
     decided = 0 if summary.decision.is_decided else Exit.INCONCLUSIVE
     return failures_code(source.failures) or decided
-
-
-# They would be ignored: no case is chosen and no judge called.
-def _refuse_judging_options(options: _RankOptions, files: OutputFiles) -> None:
-    values: dict[str, bool] = {
-        # It has a default, so it is only known to be given if it differs.
-        "pairs": options.pairs != "round-robin",
-        "max-comparisons": options.max_comparisons is not None,
-        "output": bool(files.exports),
-        "dry-run": options.dry_run,
-        "filter-tag": bool(options.filter_tag),
-        "limit": options.limit is not None,
-        "sample": options.sample is not None,
-        "rule": "rule" in options.judge_settings.model_fields_set,
-        "resume": options.resume is not None,
-    }
-    for name in (name for name, is_given in values.items() if is_given):
-        raise SettingsError(
-            f"--{name} is for sides that a judge compares",
-            hint="the arguments are files of existing comparisons",
-        )
 
 
 _FEWEST_SIDES = 2

@@ -6,6 +6,7 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,8 +100,9 @@ def rejudge_command(options: _RejudgeOptions, *, source: str) -> None:
     if Path(source).is_file():
         rejudged, code, answers = _of_file(Path(source), options)
         _show(rejudged, answers, options, files)
-    elif options.outputs:
-        raise SettingsError(f"OUTPUTS go with a file of verdicts, and {source} is not one")
+    elif options.outputs or options.cases is not None:
+        what = "OUTPUTS go" if options.outputs else "--cases goes"
+        raise SettingsError(f"{what} with a file of verdicts, and {source} is not one")
     else:
         with options.open_store() as store:
             rejudged, code = _of_run(source, store, options)
@@ -141,11 +143,10 @@ def _of_run(
             sys.exit(show_plan(plan, options, [judge.connection], max_cost=options.max_cost))
         session = evaluation.Session(in_flight=max(4, judge.connection.max_concurrency))
         total = sum(1 for _ in evaluation.last_tries(store.progress(old.id), old))
-        interrupt = lambda: session.end("interrupted")  # noqa: E731
+        stop = partial(session.end, "interrupted")
 
         async def judge_again() -> RunInfo:
-            following = attend(options, total, interrupt=interrupt, verb=_VERB, judges=[judge])
-            with following as display:
+            with attend(options, total, interrupt=stop, verb=_VERB, judges=[judge]) as display:
                 session.watch = lambda one: display.advance([*one.judgments, *one.failures])
                 async with judge:
                     return await rejudgment.rejudge_run(old, new, judge, store, session)

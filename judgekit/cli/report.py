@@ -19,7 +19,9 @@ from judgekit.cli.options import (
     ReplyOptions,
     StoreOptions,
     option,
+    refuse_others,
     rubric_option,
+    typed_options,
 )
 from judgekit.cli.outputs import check_replies, output_option, sort_outputs
 from judgekit.cli.rank import recorded_ranking
@@ -73,11 +75,10 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         raise SettingsError("no file is named to write the report to", hint="-o report.html")
     check_replies(options, files)
     is_file = other is None and Path(result).is_file()
-    if options.with_replies and is_file:
-        raise SettingsError("--with-replies is for stored runs and comparisons", hint="omit it")
     if is_file:
+        refuse_others({"rubric"}, "is for stored runs and comparisons", "omit it")
         document = _file_document(Path(result), options.rubric, has_page=files.has_page)
-    elif options.rubric is not None:
+    elif "rubric" in typed_options():
         raise SettingsError("--rubric is for files: what is stored has its own", hint="omit it")
     else:
         with (
@@ -92,11 +93,9 @@ def report_command(options: _ReportOptions, *, result: str, other: str | None) -
         report.write_document(path, document)
         console.note(f"wrote the report to {path}; it contains the data of the cases")
     if options.as_json:
-        files_written = [str(path) for path in files.documents]
+        written = [str(path) for path in files.documents]
         conclusion = {"tone": document.conclusion.tone, "text": document.conclusion.text}
-        console.print_json(
-            {"title": document.title, "conclusion": conclusion, "files": files_written}
-        )
+        console.print_json({"title": document.title, "conclusion": conclusion, "files": written})
 
 
 def _side_names(names: tuple[str, ...], *, has_sides: bool) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
+from click.core import ParameterSource
 
 from judgekit import evaluation, records, report, store
 from judgekit.cli import console
@@ -28,6 +29,7 @@ from judgekit.cli.help import command
 from judgekit.cli.judge_options import resume_command
 from judgekit.cli.options import EXISTING_PATH, TalkOptions
 from judgekit.cli.outputs import OutputFiles, check_replies, export_outputs, show_document
+from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan
 from judgekit.cli.progress import attend, run_async, run_until_stopped
 from judgekit.cli.setup import (
     SAME_COMMAND,
@@ -35,9 +37,7 @@ from judgekit.cli.setup import (
     cache_place,
     configured_suite,
     grade_setup,
-    output_sources,
     page_replies,
-    refuse_uncalibrated,
     stop_words,
     suite_paths,
 )
@@ -101,8 +101,6 @@ def _run_one(path: Path, options: RunOptions, files: OutputFiles) -> tuple[int, 
     setup = run_setup(path, options)
     # After the setup: a suite that cannot run has no price.
     if options.dry_run:
-        from judgekit.cli.plan import show_suite_plan  # noqa: PLC0415 - only for a dry run
-
         return show_suite_plan(setup, options, files), setup
     with setup:
         return carry_out(setup, options, files), setup
@@ -119,11 +117,14 @@ def _run_datasets(paths: Sequence[Path], options: RunOptions) -> int:
     """Run several datasets in turn, within one limit of cost and time for all."""
     # An invalid dataset does not keep the others from running; an interrupted one does.
     codes: list[int] = []
+    context = click.get_current_context()
     for number, path in enumerate(paths, 1):
         console.note(f"dataset {number} of {len(paths)}: {path}")
         started = time.monotonic()
         # The command that resumes this run names its dataset, not the folder of all of them.
-        click.get_current_context().params["suite"] = path
+        context.params["suite"] = path
+        context.set_parameter_source("suite", ParameterSource.COMMANDLINE)
+        context.set_parameter_source("config", ParameterSource.DEFAULT)
         try:
             code, setup = _run_one(path, options, OutputFiles())
         except RetiredSuiteError as error:
@@ -165,10 +166,8 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
             console.note(
                 f"the run keeps the calibration it started with: {message.printable(then)}"
             )
-    # Checked before the first call: a stale calibration makes every verdict unusable.
-    if not evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
-        run_async(setup.opened.aclose())
-        return refuse_uncalibrated(evaluation.calibration_of_run(info))
+    if code := refuse_uncalibrated(setup, info):
+        return code
     missed = watch_requests(setup) if options.batch else {}
     ended = run_until_stopped(run_with_progress(setup, options), _how_to_resume(setup))
     folder = cache_place(options)
@@ -182,11 +181,30 @@ def carry_out(setup: RunSetup, options: EngineOptions, files: OutputFiles) -> in
     return _report(setup, evaluation.Run(ended, setup.store), options, files)
 
 
+def refuse_uncalibrated(setup: RunSetup, info: RunInfo) -> int:
+    """The exit code where a valid calibration is required and missing, with a report; else 0."""
+    # Checked before the first call: a stale calibration makes every verdict unusable.
+    if evaluation.meets_calibration_gate(setup.opened.suite.gate, info):
+        return 0
+    run_async(setup.opened.aclose())
+    use = evaluation.calibration_of_run(info)
+    console.note(f"no calls made: a valid calibration is required. {message.printable(use.words)}")
+    what = "label outputs of this judge again" if use.path else "label some outputs"
+    place = use.path or "calibration/maps/…json"
+    console.note(
+        f"{what}, then write the maps: judgekit calibrate LABELS --run RUN --write-map {place}"
+    )
+    if not use.path:
+        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
+    return Exit.INCONCLUSIVE
+
+
 def _report(
     setup: RunSetup, run: evaluation.Run, options: EngineOptions, files: OutputFiles
 ) -> int:
     ended = run.info
-    results = results_in_order(setup, ended)
+    # Of this session; None if some of them are only in the store.
+    results = None if setup.graded is None else evaluation.ordered_results(setup.graded, ended)
 
     def verdicts() -> Iterator[Verdict]:
         return stored_verdicts(setup, ended, run.results() if results is None else results)
@@ -231,7 +249,7 @@ def _report(
             n = numbers.format_count(report.write_verdicts(path, verdicts()), "verdict")
         else:
             n = numbers.format_count(report.write_results(path, run.results()), "answer")
-        if not (setup.is_grading and options.quiet):
+        if not options.quiet:
             console.note(f"wrote {n} to {path}")
     return _conclude_run(setup, summary, gate, options)
 
@@ -244,10 +262,8 @@ def _answer_blocks(
     is_quiet: bool,
 ) -> tuple[Block, ...]:
     blocks = answers.blocks()
-    if is_quiet:
-        blocks = report.not_empty(
-            [report.Details("Answers", blocks)]
-        )  # in a file, not in the terminal
+    if is_quiet:  # in a file, not in the terminal
+        blocks = report.not_empty([report.Details("Answers", blocks)])
     return blocks if cases is None else (cases.table(blocks, report.judging_and_cost(summary)),)
 
 
@@ -311,11 +327,6 @@ def prepared_run(setup: RunSetup, *, resumes: bool, triggered_by: str | None = N
     if setup.is_grading and is_whole and setup.total() <= _MOST_IN_MEMORY:
         setup.graded = []
     return info
-
-
-def results_in_order(setup: RunSetup, run: RunInfo) -> list[CaseResult] | None:
-    """The results of this session, in order; None if some of them are only in the store."""
-    return None if setup.graded is None else evaluation.ordered_results(setup.graded, run)
 
 
 def stored_verdicts(
@@ -476,13 +487,13 @@ def _how_to_resume(setup: RunSetup, *, retry: bool = False) -> str:
 
 
 def _command(setup: RunSetup, *, retry: bool = False) -> str:
-    context = click.get_current_context()
     if not setup.is_grading and setup.info is not None:
-        return resume_command(context, setup.info.id, retry=retry)
+        return resume_command(setup.info.id, retry=retry)
     # A grading is described by its options alone, so all of them are needed again.
     flags = ["--resume"] if setup.is_stored else []
     flags += ["--retry-errors"] if retry else []
-    against = next((name for name in ("no_cache", "refresh") if context.params.get(name)), None)
+    params = click.get_current_context().params
+    against = next((name for name in ("no_cache", "refresh") if params.get(name)), None)
     without = f" without --{against.replace('_', '-')}" if setup.is_stored and against else ""
     return f"the same command {' '.join(['with', *flags]) if flags else 'again'}{without}"
 
@@ -505,7 +516,8 @@ def grade_all(
         )
         prepared_run(run, resumes=False)
         ended = run_until_stopped(run_with_progress(run, options), SAME_COMMAND)
-        arrived = results_in_order(run, ended)
+        held = run.graded
+        arrived = None if held is None else evaluation.ordered_results(held, ended)
 
         def results() -> Iterable[CaseResult]:
             return run.store.results(ended.id) if arrived is None else arrived
@@ -550,14 +562,6 @@ def grade_command(options: GradeOptions) -> None:
             f"--resume and --{against} contradict each other",
             hint="earlier replies are in the cache: omit one of the two",
         )
-    # They are the evidence for every verdict.
-    written = {path.resolve() for path in (*files.exports, *files.documents)}
-    for source in output_sources(options, configured_suite(options.config)) if written else ():
-        if source.path.resolve() in written:
-            raise SettingsError(
-                f"--output would overwrite the graded file {source.path}",
-                hint="choose another file",
-            )
     sys.exit(grade_files(options, files))
 
 
@@ -569,8 +573,6 @@ def grade_files(
         with grade_run_setup(options) as setup:
             setup.arrange = arrange or setup.arrange
             return carry_out(setup, options, files or OutputFiles())
-    from judgekit.cli.plan import has_panel, show_grade_plan, show_suite_plan  # noqa: PLC0415 - only for a dry run
-
     suite = configured_suite(options.config)
     if suite is not None and options.judge_model is None and has_panel(suite):
         unstored = options.model_copy(update={"no_store": True})

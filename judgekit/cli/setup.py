@@ -26,7 +26,8 @@ from judgekit import (
     store,
 )
 from judgekit.cli import console
-from judgekit.cli.exit_codes import Exit
+from judgekit.cli.options import typed_options
+from judgekit.cli.outputs import refuse_overwriting
 from judgekit.errors import DatasetError, InputError, SettingsError, StoreError, UnknownNameError
 from judgekit.extras import require_package
 from judgekit.models import cache as reply_cache
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from judgekit.judge import Judge
     from judgekit.models import Refresh
     from judgekit.models.cache import CacheLocation, ReplyCache
-    from judgekit.records import CalibrationInUse, Case, Output, Rubric
+    from judgekit.records import Case, Output, Rubric
 
 SUITE_FILE = "judgekit.yaml"
 MISSING_INPUT_REMEDY = "name the file with the cases (--cases), or add an `input` column"
@@ -170,13 +171,10 @@ class GradeSetup(GradeInputs):
 
     def gradings(self) -> Iterator[tuple[Case, Output, Rubric]]:
         """Cases with their outputs, and what each is judged by."""
+        own = self.rubrics
         for case, output in self.answers():
-            own = self.rubrics
-            yield (
-                case,
-                output,
-                self.rubric if own is None else own[calibrations.output_key(case, output)],
-            )
+            rubric = self.rubric if own is None else own[calibrations.output_key(case, output)]
+            yield case, output, rubric
 
 
 def grade_inputs(
@@ -233,7 +231,6 @@ def make_judge(
 ) -> Judge:
     """The judge of that name, or the suite's, with the settings of the options and the suite."""
     # What `more` sets goes before all of them.
-    refuse_refresh_of_frozen(options)
     panel = () if suite is None else suite.judge
     if name is None and len(panel) > 1:
         raise SettingsError(
@@ -276,7 +273,6 @@ def make_judge(
 
 
 def no_judge_error() -> SettingsError:
-    """The error of a grading without a judge."""
     return SettingsError(
         "no judge is named",
         hint="give --judge openai/gpt-4.1-mini (key in OPENAI_API_KEY), any other model that "
@@ -285,7 +281,6 @@ def no_judge_error() -> SettingsError:
 
 
 def how_to_continue(judge: Judge) -> str:
-    """What to do after an interruption."""
     is_cached = judge.connection.cache is not None
     return "run the same command again to continue: " + (
         "cached replies are not requested again" if is_cached else "without a cache, it starts over"
@@ -318,13 +313,6 @@ def cost_budget(options: CallOptions) -> models.Budget | None:
     return None if options.max_cost is None else models.Budget(options.max_cost)
 
 
-def refuse_refresh_of_frozen(options: CallOptions) -> None:
-    """Refuse to fetch replies and to make no call at the same time."""
-    # Either could win silently: one costs money, the other serves old replies.
-    if options.judge_settings.refresh and options.judge_settings.frozen:
-        raise SettingsError("--refresh and --frozen contradict each other")
-
-
 def cache_place(options: CallOptions) -> CacheLocation | None:
     """Where the cache is; None without one."""
     if not options.no_cache:
@@ -336,6 +324,9 @@ def cache_place(options: CallOptions) -> CacheLocation | None:
 
 def chosen_refresh(options: CallOptions) -> Refresh:
     """Which cached replies are fetched again."""
+    # Either could win silently: one costs money, the other serves old replies.
+    if options.judge_settings.refresh and options.judge_settings.frozen:
+        raise SettingsError("--refresh and --frozen contradict each other")
     return evaluation.refresh_mode(
         refresh=bool(options.judge_settings.refresh),
         retry_errors=options.retry_errors,
@@ -350,6 +341,8 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
     """The files, folders and zips that are run, each as a suite of its own."""
     # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
     # and every dataset that none of these suites is about.
+    if path is not None and "config" in typed_options():
+        raise SettingsError("SUITE and --config name two suites", hint="give one of them")
     named = path or config
     if named is None and Path(SUITE_FILE).is_file():
         named = Path(SUITE_FILE)
@@ -362,7 +355,11 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
         return (named / SUITE_FILE,)
     if not named.is_dir() or any((named / mark).is_file() for mark in _SKILL_MARKS):
         return (named,)
-    suites = data_files.discover_suites(named)
+    return _folder_paths(named)
+
+
+def _folder_paths(folder: Path) -> tuple[Path, ...]:
+    suites = data_files.discover_suites(folder)
     theirs = set()
     for suite in suites:
         with suppress(InputError):  # reported when the suite itself is run
@@ -371,15 +368,15 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
     with warnings.catch_warnings():  # each unreadable file is an error below
         warnings.simplefilter("ignore", UserWarning)
         datasets = [
-            path for path in data_files.discover_datasets(named) if path.resolve() not in theirs
+            path for path in data_files.discover_datasets(folder) if path.resolve() not in theirs
         ]
     if not suites and not datasets:
         raise SettingsError(
-            f"{named} holds neither a suite nor a dataset",
+            f"{folder} holds neither a suite nor a dataset",
             hint="name a suite, a file of cases, or a skill with eval/tests.json",
         )
     # A broken file may be a dataset, which nobody would miss in the results: it is an error.
-    return (*suites, *datasets, *data_files.unreadable_files(named))
+    return (*suites, *datasets, *data_files.unreadable_files(folder))
 
 
 def configured_suite(config: Path | None) -> Suite | None:
@@ -387,6 +384,16 @@ def configured_suite(config: Path | None) -> Suite | None:
     if config is None and Path(SUITE_FILE).is_file():
         config = Path(SUITE_FILE)
     return None if config is None else data_files.load_suite(config)
+
+
+def protect_suite(suite: Suite | None, outputs: Iterable[Path]) -> None:
+    """Refuse to write a result over a file of the suite: cases, outputs, recorded replies."""
+    if suite is None:
+        return
+    replies = [one.model for one in suite.judge if one.model.startswith(records.RECORDED_PREFIX)]
+    names = [suite.dataset, suite.rubric, *(one.outputs for one in suite.variants)]
+    names += [name.removeprefix(records.RECORDED_PREFIX) for name in replies]
+    refuse_overwriting(outputs, map(suite.resolve, filter(None, names)))
 
 
 def grade_rubric(name: str | None, suite: Suite | None) -> Rubric:
@@ -486,19 +493,6 @@ def page_replies(
             yield report.JudgeReplies(cache)
 
 
-def refuse_uncalibrated(use: CalibrationInUse) -> int:
-    """Report that no call was made because a valid calibration is required."""
-    console.note(f"no calls made: a valid calibration is required. {message.printable(use.words)}")
-    what = "label outputs of this judge again" if use.path else "label some outputs"
-    place = use.path or "calibration/maps/…json"
-    console.note(
-        f"{what}, then write the maps: judgekit calibrate LABELS --run RUN --write-map {place}"
-    )
-    if not use.path:
-        console.note("then name them: --calibration PATH, or `calibration: PATH` in the suite")
-    return Exit.INCONCLUSIVE
-
-
 def command_words(value: str, suite: Suite) -> tuple[str, ...]:
     """The words of a command, with files of the working folder as absolute paths."""
     try:
@@ -520,10 +514,10 @@ def chosen_cluster(
     engine: str | None, n_workers: int | None, *, batches: bool
 ) -> evaluation.OpenCluster | None:
     """What opens the cluster of the workers; None where this process does their work."""
-    if engine is None and n_workers is None:
-        return None
     if engine is None:
-        raise SettingsError("--workers is for --engine ray", hint="give both, or neither")
+        if n_workers is not None and "workers" in typed_options():
+            raise SettingsError("--workers is for --engine ray", hint="give both, or neither")
+        return None
     address = evaluation.ray_address(engine)
     require_package("ray", "--engine ray")
     if batches:

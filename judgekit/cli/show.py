@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +26,8 @@ from judgekit.cli.options import (
     check_no_rule,
     flag,
     option,
+    refuse_others,
+    typed_options,
 )
 from judgekit.cli.outputs import (
     OutputFiles,
@@ -34,7 +36,6 @@ from judgekit.cli.outputs import (
     show_document,
     sort_outputs,
 )
-from judgekit.datasets import command_options
 from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.records import ReconciliationRule
 from judgekit.report import message, numbers
@@ -113,9 +114,8 @@ _GOES_WITH: dict[ListingKind, frozenset[str]] = {
     "runs": frozenset({"variant", "rubric", "figures"}),
 }
 
-_LISTED_BY = dict.fromkeys(name for names in _GOES_WITH.values() for name in sorted(names))
-_WITH_RUN = ("variant", "tag", "failed")
-_SPELLINGS = {name: entry.spelling for name, _, entry in command_options(_ShowOptions)}
+_ALWAYS = {"limit", "cache_dir", "with_replies", "rule", "history"}
+_WITH_RUN = _ALWAYS | {"variant", "tag", "failed"}
 
 
 @command("show", _ShowOptions)
@@ -142,6 +142,8 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
         judgekit show --skill refunds -o refunds.html
     """
     check_replies(options, options.files)
+    if options.history and case is None:
+        raise SettingsError("--history is for a CASE", hint="judgekit show RUN CASE --history")
     is_part = case or options.variant or options.tag or options.failed
     if options.with_replies and (run is None or is_part):
         raise SettingsError(
@@ -151,11 +153,12 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
     with options.open_store() as store:
         # Ids of comparisons have a prefix of their own, so that one command shows both.
         if options.comparisons or (run and run.startswith(records.COMPARISON_ID_PREFIX)):
+            refuse_others({*_ALWAYS, "comparisons"}, "does not apply to comparisons", "omit it")
             _show_comparisons(store, run, case, options)
             return
         if options.configs:
             hint = "omit it, or omit --configs"
-            _refuse_others(options, ("suite",), "does not apply to --configs", hint)
+            refuse_others({*_ALWAYS, "configs", "suite"}, "does not apply to --configs", hint)
             _show_configs(store, run, case, options)
             return
         # Runs have no pairs to reconcile; ignoring the option would look as if it had no effect.
@@ -165,7 +168,7 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
             return
         # With a run they would have to be filters, which --variant and --filter-tag are.
         hint = "omit RUN; a case of RUN is the second argument: judgekit show RUN CASE"
-        _refuse_others(options, _WITH_RUN, "is for the listing without RUN", hint)
+        refuse_others(_WITH_RUN, "is for the listing without RUN", hint)
         wanted = evaluation.OutcomeFilter(
             variants=() if options.variant is None else (options.variant,),
             case_id=case,
@@ -186,12 +189,6 @@ def show_command(options: _ShowOptions, *, run: str | None, case: str | None) ->
                     store, evaluation.Run(info, store), replies, has_page=has_page
                 )
             show_document(document, options, options.files)
-
-
-def _refuse_others(options: _ShowOptions, allowed: Sequence[str], what: str, hint: str) -> None:
-    for name in _LISTED_BY:
-        if name not in allowed and getattr(options, name):
-            raise SettingsError(f"{_SPELLINGS[name]} {what}", hint=hint)
 
 
 def _show_answers(
@@ -356,14 +353,11 @@ def _show_comparison_case(
 
 def _show_listing(store: stores.RunStore, options: _ShowOptions) -> None:
     kind = options.listing
-    wanted = [name for name in _LISTED_BY if getattr(options, name)]
-    if refused := [name for name in wanted if name not in _GOES_WITH[kind]]:
-        # Alone it can only belong to a run; beside another option the list is the problem.
-        needs = "needs a RUN" if wanted == refused else f"does not apply to a list of {kind}"
-        raise SettingsError(
-            f"{_SPELLINGS[refused[0]]} {needs}",
-            hint="judgekit show --help lists which options go together",
-        )
+    # Alone an option can only belong to a run; beside another one the list is the problem.
+    is_alone = not _GOES_WITH[kind] & typed_options().keys()
+    needs = "needs a RUN" if is_alone else f"does not apply to a list of {kind}"
+    hint = "judgekit show --help lists which options go together"
+    refuse_others(_ALWAYS | _GOES_WITH[kind], needs, hint)
     lists = {"runs": _runs, "cases": _cases, "answers": _answers, "judgments": _judgments}
     n, document = lists[kind](store, options)
     # An empty listing is shown only as JSON.

@@ -13,8 +13,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import click
-
 from judgekit import (
     datasets,
     evaluation,
@@ -33,6 +31,7 @@ from judgekit.cli.judge_options import (
     StudyOptions,
     resume_command,
 )
+from judgekit.cli.options import typed_options
 from judgekit.cli.outputs import show_plan
 from judgekit.cli.progress import run_async, run_until_stopped
 from judgekit.cli.run import prepared_run, run_with_progress
@@ -122,7 +121,6 @@ class SideArguments:
 
     @cached_property
     def found_store(self) -> stores.RunStore | None:
-        """The store, if there is one."""
         return existing_store(self._location, self._stack)
 
     @cached_property
@@ -133,7 +131,6 @@ class SideArguments:
         )
 
     def open_existing(self) -> OpenSides:
-        """Sides whose outputs exist."""
         self._check_judges()
         if self.kind == "files":
             return self._open_files()
@@ -147,6 +144,9 @@ class SideArguments:
                 "the outputs of these sides do not exist yet",
                 hint="produce them: judgekit run or judgekit compare; then name the run",
             )
+        if "cases" in typed_options():
+            what = "--cases is for files of outputs: stored runs have their own cases"
+            raise SettingsError(what, hint="omit it")
         store = self.found_store
         chosen = [evaluation.run_and_variant(name, store) for name in self.names]
         rubric = _rubric_of_runs(chosen, store, self.options.rubric)
@@ -197,16 +197,15 @@ class SideArguments:
 
     def _check_judges(self) -> None:
         """Refuse judges that cannot compare: the heuristic judge, a template for one output."""
-        # Only --template is checked. A template in the suite may be for one output: the judge
-        # grades with it, and compares with the default one.
+        # Only --template is checked. A template in the suite or the environment may be for one
+        # output: the judge grades with it, and compares with the default one.
         suite, settings = self.suite, self.options.judge_settings
         folders = [*settings.template_folders]
         folders += [] if suite is None else datasets.suite_template_folders(suite)
-        if settings.template is not None and not prompts.is_pair_template(
-            settings.template, folders
-        ):
+        named = settings.template if "template" in typed_options() else None
+        if named is not None and not prompts.is_pair_template(named, folders):
             raise SettingsError(
-                f"the template {settings.template} is for a single output, but two are compared",
+                f"the template {named} is for a single output, but two are compared",
                 hint="name one for two, for example pairwise/criterion, or omit --template",
             )
         own = [] if suite is None else [judge.model for judge in suite.judge]
@@ -426,12 +425,10 @@ def is_file_argument(name: str) -> bool:
 
 
 def is_template_argument(name: str) -> bool:
-    """Whether an argument names a prompt template's file."""
     return split_name(name)[0].endswith(".j2")
 
 
 def no_common_case_error() -> SettingsError:
-    """The error of sides that answer no case in common."""
     return SettingsError(
         "no case is answered by both sides",
         hint="both need the same case_id, and the same input for it; see --filter-tag too",
@@ -572,9 +569,7 @@ def _produce(
     notes, verb = "outputs to compare", ("answering", "answered")
     setup = RunSetup(opened, store, session, resumed, notes, verb=verb)
     run = prepared_run(setup, resumes=False)
-    context = click.get_current_context()
-    command = resume_command(context, run.id, command=context.command.name or "compare")
-    continuation = f"outputs so far are stored. Resume with: {command}"
+    continuation = f"outputs so far are stored. Resume with: {resume_command(run.id)}"
     ended = run_until_stopped(run_with_progress(setup, options), continuation)
     if session.reason is not None:
         console.note(f"{stop_words(session)}; {continuation}")

@@ -55,7 +55,7 @@ from judgekit.cli.setup import (
     grade_inputs,
     grade_rubric,
     no_judge_error,
-    refuse_refresh_of_frozen,
+    protect_suite,
     suite_paths,
 )
 from judgekit.errors import DatasetError, SettingsError, StoreError
@@ -234,50 +234,47 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
     """Resolve the options of a run: command line first, then the suite file, then defaults."""
     allowed, root = options.allow_scripts, options.root
     with console.strict_import(is_strict=options.strict, allow_scripts=allowed, root=root):
-        return _run_setup(path, options)
-
-
-def _run_setup(path: Path | None, options: RunOptions) -> RunSetup:
-    refuse_refresh_of_frozen(options)
-    connect = chosen_cluster(options.engine, options.workers, batches=options.batch)
-    named, *others = suite_paths(path, options.config)
-    if others:
-        raise SettingsError(
-            f"{path} holds {1 + len(others)} datasets, among them {named.name}",
-            hint="name one of them",
+        how = execution_options(options)
+        connect = chosen_cluster(options.engine, options.workers, batches=options.batch)
+        named, *others = suite_paths(path, options.config)
+        if others:
+            raise SettingsError(
+                f"{path} holds {1 + len(others)} datasets, among them {named.name}",
+                hint="name one of them",
+            )
+        suite = datasets.suite_from_path(named, benchmark=options.benchmark)
+        datasets.refuse_retired(suite, allowed=options.retired)
+        suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
+        # What answers may be named for another tool's file, whose variants need not run here.
+        is_free = not suite.variants or formats.is_foreign_file(named)
+        suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
+        suite = _with_command_line_gate(suite, options)
+        protect_suite(suite, options.output)
+        stack = ExitStack()
+        store = stack.enter_context(options.open_store(create=True))
+        evaluation.check_baseline(suite.gate, store)
+        resumed = None
+        if options.resume is not None:
+            resumed = evaluation.find_resumed_run(store, options.resume, suite)
+        elif options.retry_errors:
+            raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
+        chosen = replace(
+            selected_cases(options),
+            variants=options.variant,
+            case_ids=options.filter_case,
+            name_pattern=options.filter_name,
         )
-    suite = datasets.suite_from_path(named, benchmark=options.benchmark)
-    datasets.refuse_retired(suite, allowed=options.retired)
-    suite = with_command_line_rubric(suite, options.rubric, options.extra_rubric)
-    # What answers may be named for another tool's file, whose variants need not run here.
-    is_free = not suite.variants or formats.is_foreign_file(named)
-    suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
-    suite = _with_command_line_gate(suite, options)
-    stack = ExitStack()
-    store = stack.enter_context(options.open_store(create=True))
-    evaluation.check_baseline(suite.gate, store)
-    resumed = None
-    if options.resume is not None:
-        resumed = evaluation.find_resumed_run(store, options.resume, suite)
-    elif options.retry_errors:
-        raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
-    chosen = replace(
-        selected_cases(options),
-        variants=options.variant,
-        case_ids=options.filter_case,
-        name_pattern=options.filter_name,
-    )
-    # Without a choice of its own, a resumed run completes what it began.
-    if resumed is not None and chosen == evaluation.Choice():
-        chosen = evaluation.choice_of_run(resumed)
-    opened = evaluation.open_suite(suite, chosen, execution_options(options))
-    for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
-        console.note(words)
-    setup = RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
-    if connect is not None:
-        called = partial(evaluation.called_models, opened, store, resumed)
-        setup.engine = evaluation.RemoteEngine(connect, called)
-    return setup
+        # Without a choice of its own, a resumed run completes what it began.
+        if resumed is not None and chosen == evaluation.Choice():
+            chosen = evaluation.choice_of_run(resumed)
+        opened = evaluation.open_suite(suite, chosen, how)
+        for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
+            console.note(words)
+        setup = RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
+        if connect is not None:
+            called = partial(evaluation.called_models, opened, store, resumed)
+            setup.engine = evaluation.RemoteEngine(connect, called)
+        return setup
 
 
 def _session(options: EngineOptions) -> evaluation.Session:
@@ -291,49 +288,43 @@ def grade_run_setup(
 ) -> RunSetup:
     """Resolve the options of a grading to a run of recorded outputs, with its store."""
     with console.strict_import(is_strict=options.strict):
-        return _grade_run_setup(options, tags=tags, has_cases_in_rows=has_cases_in_rows)
-
-
-def _grade_run_setup(
-    options: GradeOptions, *, tags: tuple[str, ...], has_cases_in_rows: bool
-) -> RunSetup:
-    refuse_refresh_of_frozen(options)
-    if options.review and options.no_store:
-        raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
-    named = configured_suite(options.config)
-    if named is not None:
-        named = datasets.with_benchmark(named)
-        datasets.refuse_retired(named, allowed=options.retired)
-    cases_of = None if has_cases_in_rows else named
-    inputs = grade_inputs(options, cases_of, is_lenient=True)
-    first = inputs.sources[0].path
-    suite = named or datasets.Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
-    if named is None or not (named.assertions or named.profile):
-        # Outputs may be many; a missing rubric is reported before they are read.
-        grade_rubric(options.rubric, named)
-    suite = with_command_line_judge(with_command_line_rubric(suite, options.rubric), options)
-    if suite.rubric is not None and not suite.judge:
-        raise no_judge_error()
-    # Reading the outputs comes last: it takes longest, and everything above may be an error.
-    suite = _with_command_line_gate(suite, options)
-    recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
-    # Recorded outputs have the context that they were made with.
-    changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
-    suite = recorded.with_repeats(suite.model_copy(update=changes))
-    chosen, how = selected_cases(options), execution_options(options)
-    opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
-    stack = ExitStack()
-    store, is_stored = _grading_store(options, stack)
-    evaluation.check_baseline(suite.gate, store)
-    return RunSetup(
-        opened,
-        store,
-        _session(options),
-        is_grading=True,
-        verb=("grading", "graded"),
-        is_stored=is_stored,
-        stack=stack,
-    )
+        chosen, how = selected_cases(options), execution_options(options)
+        if options.review and options.no_store:
+            raise SettingsError("--no-store leaves nothing to review", hint="omit it, or --review")
+        named = configured_suite(options.config)
+        if named is not None:
+            named = datasets.with_benchmark(named)
+            datasets.refuse_retired(named, allowed=options.retired)
+        cases_of = None if has_cases_in_rows else named
+        inputs = grade_inputs(options, cases_of, is_lenient=True)
+        first = inputs.sources[0].path
+        suite = named or datasets.Suite(name=first.stem or "outputs", dataset=str(first.resolve()))
+        if named is None or not (named.assertions or named.profile):
+            # Outputs may be many; a missing rubric is reported before they are read.
+            grade_rubric(options.rubric, named)
+        suite = with_command_line_judge(with_command_line_rubric(suite, options.rubric), options)
+        if suite.rubric is not None and not suite.judge:
+            raise no_judge_error()
+        protect_suite(suite, options.output)
+        # Reading the outputs comes last: it takes longest, and everything above may be an error.
+        suite = _with_command_line_gate(suite, options)
+        recorded, variants = read_recorded(inputs, is_suite=not options.outputs)
+        # Recorded outputs have the context that they were made with.
+        changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
+        suite = recorded.with_repeats(suite.model_copy(update=changes))
+        opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
+        stack = ExitStack()
+        store, is_stored = _grading_store(options, stack)
+        evaluation.check_baseline(suite.gate, store)
+        return RunSetup(
+            opened,
+            store,
+            _session(options),
+            is_grading=True,
+            verb=("grading", "graded"),
+            is_stored=is_stored,
+            stack=stack,
+        )
 
 
 def _grading_store(options: GradeOptions, stack: ExitStack) -> tuple[stores.RunStore, bool]:
@@ -540,7 +531,6 @@ def _with_command_line_gate(suite: datasets.Suite, options: EngineOptions) -> da
 
 
 def selected_cases(options: SelectionOptions) -> evaluation.Choice:
-    """The part of a suite that options select."""
     # The choice is stored with the run, where a seed without a sample would be a difference.
     seed = options.seed if options.sample is not None else 0
     return options.fill(evaluation.Choice, tags=options.filter_tag, seed=seed)
@@ -549,7 +539,6 @@ def selected_cases(options: SelectionOptions) -> evaluation.Choice:
 def with_command_line_variant(
     suite: datasets.Suite, options: SuiteOptions, *, is_free: bool
 ) -> datasets.Suite:
-    """The suite with the variant of the command line."""
     targets = {name: str(value) for name in TARGET_OPTIONS if (value := getattr(options, name))}
     if not targets:
         return suite
@@ -572,18 +561,16 @@ def _variants(
 ) -> tuple[datasets.VariantSettings, ...]:
     id_ = next(iter(ids), None)
     if name == "target_command":
-        return (datasets.VariantSettings(id=id_ or "command", command=command_words(value, suite)),)
+        words = command_words(value, suite)
+        return (datasets.VariantSettings(id=id_ or "command", command=words),)
     if name == "target_python":
         here = str(Path.cwd())
         if here not in sys.path:  # as with `python script.py`, modules here go first
             sys.path.insert(0, here)
         return (datasets.VariantSettings(id=id_ or value.rpartition(":")[2], python=value),)
     if name == "target_http":
-        return (
-            datasets.VariantSettings(
-                id=id_ or urlsplit(value).netloc, http=datasets.HttpTarget(url=value)
-            ),
-        )
+        http = datasets.HttpTarget(url=value)
+        return (datasets.VariantSettings(id=id_ or urlsplit(value).netloc, http=http),)
     path = Path(value)
     if not ids:
         # The rows may name several variants; if one row names none, they are all of one variant,

@@ -11,6 +11,7 @@ from judgekit.cli.help import command
 from judgekit.cli.options import OutputOptions, StoreOptions, option
 from judgekit.cli.outputs import output_option, show_document, sort_outputs
 from judgekit.cli.setup import configured_suite
+from judgekit.errors import SettingsError, UnknownNameError
 from judgekit.records import TrendMeasure
 
 
@@ -48,6 +49,11 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         judgekit trend support-replies --criterion accuracy
         judgekit trend --last 20 -o trend.html
     """
+    if options.criterion is not None and options.measure == "pass_rate":
+        raise SettingsError(
+            "--criterion shows the mean of a criterion, which has no pass rate",
+            hint="omit --criterion, or --measure pass_rate",
+        )
     files = sort_outputs(options.output, what="a trend")
     with options.open_store() as store:
         name = suite_name(suite, store)
@@ -60,13 +66,15 @@ def trend_command(options: _TrendOptions, *, suite: str | None) -> None:
         show_document(report.trend_document(name, trends, criteria), options, files)
 
 
-def suite_name(suite: str | None, store: stores.StoredRuns) -> str:
+def suite_name(suite: str | None, store: stores.RunStore) -> str:
     """The name of the suite that is given by its name or file, or not at all."""
-    path = None if suite is None else Path(suite)
-    if suite is not None and path is not None and not path.is_file():
-        return suite
-    found = configured_suite(path)
-    return store.run().suite if found is None else found.name
+    if suite is None or Path(suite).is_file():
+        found = configured_suite(None if suite is None else Path(suite))
+        suite = store.run().suite if found is None else found.name
+    # A misspelt suite would look like one in which nothing failed.
+    if suite not in store.suites():
+        raise UnknownNameError("suite", suite, store.suites())
+    return suite
 
 
 class _HistoryOptions(StoreOptions, OutputOptions):

@@ -8,7 +8,6 @@ import warnings
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
     from judgekit.datasets import Suite
     from judgekit.formats import ForeignFile, KeyPath, ParsedDocument
     from judgekit.models import Embeddings
-    from judgekit.records import Case, Rubric
+    from judgekit.records import Case, JsonObject, Rubric
     from judgekit.web import CheckedFile
 
 _KNOWN = frozenset({*DOCUMENT_SUFFIXES, *LINE_SUFFIXES, *TABLE_SUFFIXES, TEMPLATE_SUFFIX, ".eval"})
@@ -211,14 +210,10 @@ def _title(path: Path) -> str:
                 value = items[0] if items else None
             fields = value if isinstance(value, dict) else {}
         else:
-            rows = [
-                row
-                for row in islice(formats.scan_rows(path), 1)
-                if isinstance(row, formats.FileRow)
-            ]
-            if not rows:
+            row = next(iter(formats.scan_rows(path)), None)
+            if not isinstance(row, formats.FileRow):
                 return _UNREADABLE
-            fields = rows[0].fields
+            fields = row.fields
             kind = formats.row_kind(fields)
     except DatasetError:
         return _UNREADABLE
@@ -311,9 +306,8 @@ def _of_cases(reading: ForeignFile) -> Iterator[Diagnostic]:
     reported: set[tuple[int, str]] = set()
     for case in reading.cases:
         places = reading.spec_places.get(case.id)
-        for fault in assertions.read_specs(case.assertions, registry=assertions.every_assertion())[
-            1
-        ]:
+        every = assertions.every_assertion()
+        for fault in assertions.read_specs(case.assertions, registry=every)[1]:
             at = reading.places[case.id] if places is None else places[int(fault.where[1])]
             line, message = reading.document.line_of(*at), fault.message
             if places is not None:  # its number in the case is not its number in the file
@@ -427,7 +421,7 @@ def _of_scorers(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     for place, spec in enumerate(suite.scorers):
         line = document.line_of("scorers", place)
         try:
-            plans = _plans(suite.model_copy(update={"scorers": (spec,)}), None)
+            plans = _plans(suite, None, scorers=(spec,))
             assertions.read_scorers(plans.suite_scorers, registry=plans.scorers)
         except InputError as error:
             # Each is checked alone, so its number in the message would always be 0.
@@ -478,7 +472,7 @@ def _rubrics_of(case: Case, plans: evaluation.CasePlans) -> Iterator[Rubric]:
 
 def _of_suite_cases(suite: Suite, document: ParsedDocument) -> Iterator[Diagnostic]:
     try:
-        plans = _plans(suite.model_copy(update={"scorers": ()}), _rubric(suite))
+        plans = _plans(suite, _rubric(suite))
         placed = list(_placed_cases(suite, document))
         variants = [variant.id for variant in datasets.expand_variants(suite)]
     except JudgekitError:
@@ -526,7 +520,7 @@ def _placed_cases(
 
 
 def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
-    settings = _plans(suite.model_copy(update={"scorers": ()}), None).scripts
+    settings = _plans(suite, None).scripts
     for script in assertions.named_scripts(specs):
         try:
             assertions.find_script(script, settings)
@@ -534,10 +528,12 @@ def _script_faults(suite: Suite, specs: Sequence[object]) -> Iterator[str]:
             yield str(error)
 
 
-def _plans(suite: Suite, rubric: Rubric | None) -> evaluation.CasePlans:
+def _plans(
+    suite: Suite, rubric: Rubric | None, scorers: tuple[JsonObject, ...] = ()
+) -> evaluation.CasePlans:
     # Extra rubrics are checked as files, and change nothing in how a case is evaluated.
     return evaluation.CasePlans(
-        suite.model_copy(update={"extra_rubrics": ()}),
+        suite.model_copy(update={"extra_rubrics": (), "scorers": scorers}),
         rubric=rubric,
         is_judged=any(judge.kind != "heuristic" for judge in suite.judge),
         allow_scripts=True,

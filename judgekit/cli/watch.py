@@ -18,8 +18,14 @@ from judgekit.cli.exit_codes import STOP_CODES, Exit
 from judgekit.cli.help import command
 from judgekit.cli.options import flag, option
 from judgekit.cli.progress import run_async, run_until_stopped
-from judgekit.cli.run import note_reviews, prepared_run, record_run, run_with_progress
-from judgekit.cli.setup import stop_words
+from judgekit.cli.run import (
+    note_reviews,
+    prepared_run,
+    record_run,
+    refuse_uncalibrated,
+    run_with_progress,
+)
+from judgekit.cli.setup import grade_inputs, stop_words
 from judgekit.cli.suite_setup import GradeOptions, RunSetup, find_same_run, grade_run_setup
 from judgekit.datasets import LogPosition
 from judgekit.errors import DatasetError, SettingsError, StoreError, UnknownNameError
@@ -89,18 +95,19 @@ def watch_command(options: _WatchOptions, *, file: Path) -> None:
 
     Stop it with Ctrl-C: the next watch of the same file resumes behind the last graded window.
 
-    Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 5 at
-    the cost limit, 6 if --frozen found no reply, 130 interrupted.
+    Exit code 0; with --once 1 while the score is below --alert-below; 3 if the judge failed, 4
+    without the calibration that is required, 5 at the cost limit, 6 if --frozen found no reply, 130
+    interrupted.
 
     Examples:
         judgekit watch production.jsonl --rubric helpfulness
         judgekit watch production.jsonl --rate 0.2 --alert-below 0.8 --once
         judgekit watch production.jsonl --rate 0.2 --window 100 --max-cost 0.50
     """
-    if options.resume or options.no_store or options.dry_run:
+    if options.batch or options.resume or options.no_store or options.dry_run:
         raise SettingsError(
-            "watch always stores its windows and resumes behind the last one",
-            hint="omit --resume, --no-store and --dry-run",
+            "watch always stores its windows, each graded at once, and resumes behind the last one",
+            hint="omit --batch, --resume, --no-store and --dry-run",
         )
     watching = _Watching(options, file)
     try:
@@ -191,6 +198,14 @@ class _Watching:
     def _grade(self, pending: PendingWindow, *, is_resumed: bool) -> int:
         """Grade the rows of a window and store them as a run; the exit code to stop at, if any."""
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
+        inputs = grade_inputs(chosen, None, is_lenient=True)
+        # Its error would end every later watch of the file too; without --cases no row has tags.
+        if chosen.filter_tag and chosen.cases and not any(True for _ in inputs.answers()):
+            console.note(f"{self._file.name}: no row of this window has a tag of --filter-tag")
+            done = {"position": pending.position, "pending": None}
+            self._state = self._state.model_copy(update=done)
+            self._store_state()
+            return 0
         with grade_run_setup(chosen, tags=(records.WATCH_TAG,), has_cases_in_rows=True) as setup:
             return self._graded(setup, pending, is_resumed=is_resumed)
 
@@ -200,6 +215,8 @@ class _Watching:
         # Killed after its last answer, and before the state was stored.
         if same is not None and same.status == "complete":
             ended = same
+        elif code := refuse_uncalibrated(setup, info):
+            return code
         else:
             ended = run_until_stopped(run_with_progress(setup, self._options), _CONTINUATION)
         answers: list[tuple[str, float | None]] = []

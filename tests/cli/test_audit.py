@@ -265,13 +265,15 @@ def test_a_self_test_on_too_few_cases_sees_too_little_and_is_exit_1(bench: Bench
     assert "sees a bias in fair" not in ran.out
 
 
-@pytest.mark.parametrize("option", [("--probes", "scale"), ("-o", "x.json"), ("--dry-run",)])
+@pytest.mark.parametrize(
+    "option", [("--probes", "scale"), ("--output", "x.json"), ("--dry-run",), ("--margin", "0.2")]
+)
 def test_what_a_self_test_has_no_use_for_is_refused_and_not_passed_over(
     bench: Bench, option: tuple[str, ...]
 ) -> None:
     ran = bench.run("audit", "--self-test", *option)
     assert ran.code == 2
-    assert f"it does not take {option[0]}" in ran.err
+    assert f"{option[0]} does not go with --self-test" in ran.err
 
 
 def test_a_bias_that_no_probe_could_look_for_is_no_pass(bench: Bench) -> None:

@@ -244,11 +244,6 @@ def test_what_only_one_file_answers_is_said(sides: Bench) -> None:
         ([*FILES, "--max-cases", "3"], "--max-cases goes with --until-decided"),
         ([*FILES, "--prior", "1"], "--prior goes with --until-decided"),
         ([*FILES, "--anytime"], "--anytime goes with --scores"),
-        ([*FILES, "--scores"], "there is no store"),
-        ([*FILES, "--scores", "--until-decided"], "do not apply"),
-        ([*FILES, "--scores", "-n", "3"], "--limit, --sample do not apply"),
-        ([*FILES, "--scores", "--sample", "3"], "--limit, --sample do not apply"),
-        ([*FILES, "--scores", "-o", "x.json"], "no comparisons to write"),
         ([*FILES, "-o", "new.jsonl"], "would overwrite new.jsonl"),
         ([*FILES, "-o", "out.csv"], ".jsonl"),
         ([*FILES, "--filter-tag", "none"], "no case is answered by both sides"),
@@ -265,5 +260,27 @@ def test_what_cannot_work_is_an_error_before_anything_is_asked(
     with OpenAILikeServer(better_wins) as server:
         ran = sides.ask(server, "compare", *arguments, "--rubric", "rubric.yaml")
         assert server.n_requests == 0
+    assert (ran.code, ran.out) == (2, "")
+    assert words in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "there is no store"),
+        (("-o", "x.json"), "no comparisons to write"),
+        (("--until-decided",), "--until-decided does not apply to --scores, which calls no judge"),
+        (("-n", "3"), "--limit does not apply to --scores"),
+        (("--sample", "3"), "--sample does not apply to --scores"),
+        (("--rubric", "rubric.yaml"), "--rubric does not apply to --scores"),
+        (("--judge", "openai/m"), "--judge does not apply to --scores"),
+        (("--resume",), "--resume does not apply to --scores"),
+        (("--analysis", "analysis.json"), "--analysis does not apply to --scores"),
+    ],
+)
+def test_what_stored_scores_have_no_use_for_is_refused(
+    sides: Bench, arguments: tuple[str, ...], words: str
+) -> None:
+    ran = sides.run("compare", *FILES, "--scores", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err

@@ -84,6 +84,19 @@ def test_grader_specs_become_a_rubric(run: Run, tmp_path: Path) -> None:
     assert run(*arguments, "--lossy", "--json").json["n_criteria"] == len(rubric.criteria)
 
 
+def test_a_rubric_is_not_made_of_a_part_of_the_file_with_strict(run: Run, tmp_path: Path) -> None:
+    checks = [{"type": "llm-rubric", "value": "is polite"}, {"type": "perplexity", "threshold": 3}]
+    tests = [{"vars": {"x": "a"}, "assert": checks}]
+    whole = {"prompts": ["{{x}}"], "providers": ["openai:m"], "tests": tests}
+    (tmp_path / "promptfooconfig.yaml").write_text(json.dumps(whole), encoding="utf-8")
+    arguments = ("convert", "promptfooconfig.yaml", "--to", "rubric", "-o", "rubric.yaml")
+    ran = run(*arguments, "--strict")
+    assert (ran.code, "1 part of the file is not imported" in ran.err) == (2, True)
+    assert not (tmp_path / "rubric.yaml").exists()
+    ran = run(*arguments)
+    assert (ran.code, "wrote a rubric of 1 criterion to rubric.yaml" in ran.err) == (0, True)
+
+
 def test_columns_may_be_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("key,frage\na,Q\n")
     ran = run("convert", "t.csv", "-o", "a.jsonl", "--column", "key=id", "--column", "frage=input")

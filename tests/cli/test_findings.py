@@ -43,6 +43,17 @@ def test_a_finding_is_opened_continued_resolved_and_recurs(run: Run, tmp_path: P
     assert statuses == {"c1": "open", "c2": "recurring"}
 
 
+def test_a_suite_that_is_misspelt_is_not_one_in_which_nothing_failed(
+    run: Run, tmp_path: Path
+) -> None:
+    failing(tmp_path, "c1")
+    run("run")
+    for command in ((), ("export", "lessons.jsonl")):
+        ran = run("findings", *command, "--suite", "smal")
+        assert (ran.code, ran.out) == (2, "")
+        assert "no suite is called 'smal'" in ran.err
+
+
 def test_a_partial_run_resolves_only_what_it_ran(run: Run, tmp_path: Path) -> None:
     failing(tmp_path, "c0", "c3")
     run("run")

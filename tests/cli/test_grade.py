@@ -65,7 +65,7 @@ def test_without_outputs_it_is_said_how_to_name_them(bench: Bench) -> None:
         (["outputs.jsonl", *RUBRIC, "-o", "nowhere/verdicts.csv"], "no folder nowhere"),
         (
             ["outputs.jsonl", *RUBRIC, "-o", "outputs.jsonl"],
-            "would overwrite the graded file outputs.jsonl",
+            "would overwrite outputs.jsonl, which this command reads",
         ),
     ],
 )

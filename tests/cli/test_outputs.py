@@ -101,4 +101,22 @@ def test_a_report_never_replaces_what_is_graded(bench: Bench) -> None:
     Path("outputs.jsonl").rename("outputs.json")
     ran = bench.run("grade", "outputs.json", "-o", "outputs.json", "-o", "a.md")
     assert ran.code == 2
-    assert "would overwrite the graded file outputs.json" in ran.err
+    assert "would overwrite outputs.json, which" in ran.err
+
+
+@pytest.mark.parametrize("file", ["cases.jsonl", "outputs/v1.jsonl", "replies.jsonl"])
+@pytest.mark.parametrize("command", ["run", "grade", "compare v1 v2", "rank v1 v2"])
+def test_no_result_replaces_a_file_of_the_suite(run: Run, command: str, file: str) -> None:
+    run("init", ".")
+    before = Path(file).read_bytes()
+    ran = run(*command.split(), "-q", "-o", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"--output would overwrite {file}, which this command reads" in ran.err
+    assert Path(file).read_bytes() == before
+
+
+def test_a_report_never_replaces_the_labels_it_is_about(run: Run) -> None:
+    run("init", ".")
+    Path("labels.jsonl").rename("labels.json")
+    ran = run("calibrate", "labels.json", "--results", "replies.jsonl", "-o", "labels.json")
+    assert (ran.code, "would overwrite labels.json" in ran.err) == (2, True)

@@ -213,9 +213,6 @@ def test_an_interrupt_exits_with_130_and_the_rest_is_asked_later(
         ([*FILES, "-o", "fine.jsonl"], "would overwrite fine.jsonl"),
         ([*FILES, "-o", "out.csv"], ".jsonl"),
         ([*FILES, "battles.jsonl"], "battles.jsonl holds comparisons, and other arguments do not"),
-        (["battles.jsonl", "--pairs", "adaptive"], "--pairs is for sides that a judge compares"),
-        (["battles.jsonl", "-n", "3"], "--limit is for sides that a judge compares"),
-        (["battles.jsonl", "-o", "x.jsonl"], "--output is for sides that a judge compares"),
         ([*FILES, "--judge", "heuristic"], "the heuristic judge only counts assertions"),
         (["broken.jsonl", "fine.jsonl"], "broken.jsonl:1"),
     ],
@@ -229,3 +226,21 @@ def test_what_cannot_work_is_an_error_before_anything_is_asked(
     ran = field.run("rank", *arguments, "--rubric", "rubric.yaml", *judge)
     assert (ran.code, ran.out) == (2, "")
     assert words in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (("--pairs", "adaptive"), "--pairs"),
+        (("-n", "3"), "--limit"),
+        (("-o", "x.jsonl"), "--output"),
+        (("--judge", "openai/m"), "--judge"),
+    ],
+)
+def test_what_chooses_comparisons_is_refused_for_files_of_comparisons(
+    field: Bench, arguments: tuple[str, ...], option: str
+) -> None:
+    field.write("battles.jsonl", {"variant_a": "x", "variant_b": "y", "winner": "a"})
+    ran = field.run("rank", "battles.jsonl", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{option} is for sides that a judge compares" in ran.err

@@ -6,13 +6,13 @@ from click.testing import CliRunner
 from judgekit.cli.judge_options import resume_command
 
 
-@click.command()
+@click.command("run")
 @click.option("--store")
 @click.option("--max-cost", type=float)
 @click.option("--seed", type=int)
 def told(**_: object) -> None:
     """Prints how to go on."""
-    click.echo(resume_command(click.get_current_context(), "run-1"))
+    click.echo(resume_command("run-1"))
 
 
 def command(*words: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ import pytest
 
 from judgekit.datasets import load_suite
 from judgekit.store import RunStore
-from tests.evaluation.suites import lay_suite
+from tests.evaluation.suites import lay_suite, rows
 from tests.factories import reply
 from tests.servers.answers import ok
 from tests.servers.openai_like import OpenAILikeServer
@@ -127,6 +128,21 @@ def test_an_interrupted_choice_is_remembered_when_it_is_resumed(run: Run, tmp_pa
     ran = run("run", "--resume", "--limit", "3")
     assert ran.code == 2
     assert "the cases, their order or what is chosen of them" in ran.err
+
+
+def test_the_resume_command_works_for_cases_that_were_chosen_by_a_field(
+    run: Run, tmp_path: Path
+) -> None:
+    variants = [write_agent(tmp_path, 'print(\'{"text": "right"}\')')]
+    lay_suite(tmp_path, n=9, variants=variants)
+    cases = tmp_path / "cases.jsonl"
+    read = map(json.loads, cases.read_text(encoding="utf-8").splitlines())
+    chosen = [{**one, "metadata": {"kind": "easy"}} for one in read]
+    cases.write_text(rows(*chosen), encoding="utf-8")
+    ran = run("run", "--where", "kind=easy", "-n", "5", "--max-time", "0.000001", "-j", "1")
+    command = shlex.split(ran.err.partition("Resume with: ")[2])
+    resumed = run(*command[1:], "--json")
+    assert (resumed.code, resumed.json["variants"][0]["n_cases"]) == (0, 5), resumed.err
 
 
 def test_resuming_needs_a_run_and_retrying_needs_resuming(run: Run, tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -62,6 +64,24 @@ def test_a_dataset_that_is_stopped_ends_it_and_says_what_was_not_begun(
     ran = run("run", data, "--outputs", "v1.jsonl", "--fail-fast")
     assert ran.code == 1
     assert f"not started: {data / 'b.jsonl'}" in ran.err
+
+
+def test_a_stopped_dataset_of_a_folder_that_config_names_is_resumed_by_the_command_shown(
+    run: Run, tmp_path: Path
+) -> None:
+    data = lay_datasets(tmp_path, a={**REFUND, "assertions": [{"type": "is-json"}]}, b=REFUND)
+    (data / "a.jsonl").write_text(
+        rows(*({"id": name, **REFUND, "assertions": [{"type": "is-json"}]} for name in "ac")),
+        encoding="utf-8",
+    )
+    answers = 'print(\'{"text": "no"}\')'
+    (tmp_path / "agent.py").write_text(answers, encoding="utf-8")
+    agent = ("--target-command", f"{sys.executable} agent.py")
+    ran = run("run", "--config", data, *agent, "--max-time", "0.000001", "-j", "1")
+    command = ran.err.partition("Resume with: ")[2].splitlines()[0]
+    assert "--config" not in command
+    resumed = run(*shlex.split(command)[1:], "--json")
+    assert (resumed.code, resumed.json["run"]["suite"]) == (0, "a"), resumed.err
 
 
 def test_money_is_for_all_datasets_together(run: Run, tmp_path: Path) -> None:

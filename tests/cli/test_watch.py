@@ -167,6 +167,19 @@ def test_other_weights_begin_the_series_again_and_another_threshold_does_not(
     assert ("the weights or the calibration of the scores changed" in again.err) is (code == 0)
 
 
+def test_a_window_without_a_row_of_the_chosen_tag_ends_no_watch(
+    run: Run, log: Log, tmp_path: Path
+) -> None:
+    log.grow(4, 4)
+    cases = [{"id": f"r{k}", "input": "?", "tags": ["late"] if k > 1 else []} for k in range(4)]
+    text = "".join(f"{json.dumps(case)}\n" for case in cases)
+    (tmp_path / "cases.jsonl").write_text(text, encoding="utf-8")
+    what = ("--rate", "1", "--window", "2", "--cases", "cases.jsonl", "--filter-tag", "late")
+    ran = run("watch", log.path, *ONCE, *what, "--json")
+    assert (ran.code, [one["graded"] for one in windows(ran)]) == (0, [2])
+    assert "no row of this window has a tag of --filter-tag" in ran.err
+
+
 def test_what_contradicts_watching_is_refused(run: Run, log: Log) -> None:
     log.grow(3, 4)
     refused = run("watch", log.path, *ONCE, "--dry-run")
