@@ -250,30 +250,32 @@ def run_setup(path: Path | None, options: RunOptions) -> RunSetup:
         suite = with_command_line_variant(_judged(suite, options), options, is_free=is_free)
         suite = _with_command_line_gate(suite, options)
         protect_suite(suite, options.output)
-        stack = ExitStack()
-        store = stack.enter_context(options.open_store(create=True))
-        evaluation.check_baseline(suite.gate, store)
-        resumed = None
-        if options.resume is not None:
-            resumed = evaluation.find_resumed_run(store, options.resume, suite)
-        elif options.retry_errors:
-            raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
-        chosen = replace(
-            selected_cases(options),
-            variants=options.variant,
-            case_ids=options.filter_case,
-            name_pattern=options.filter_name,
-        )
-        # Without a choice of its own, a resumed run completes what it began.
-        if resumed is not None and chosen == evaluation.Choice():
-            chosen = evaluation.choice_of_run(resumed)
-        opened = evaluation.open_suite(suite, chosen, how)
-        for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
-            console.note(words)
-        setup = RunSetup(opened, store, _session(options), resumed, options.notes, stack=stack)
-        if connect is not None:
-            called = partial(evaluation.called_models, opened, store, resumed)
-            setup.engine = evaluation.RemoteEngine(connect, called)
+        # A suite that cannot run leaves no store open: a folder may hold more of them.
+        with ExitStack() as stack:
+            store = stack.enter_context(options.open_store(create=True))
+            evaluation.check_baseline(suite.gate, store)
+            resumed = None
+            if options.resume is not None:
+                resumed = evaluation.find_resumed_run(store, options.resume, suite)
+            elif options.retry_errors:
+                raise SettingsError("--retry-errors needs --resume", hint="give --resume as well")
+            chosen = replace(
+                selected_cases(options),
+                variants=options.variant,
+                case_ids=options.filter_case,
+                name_pattern=options.filter_name,
+            )
+            # Without a choice of its own, a resumed run completes what it began.
+            if resumed is not None and chosen == evaluation.Choice():
+                chosen = evaluation.choice_of_run(resumed)
+            opened = evaluation.open_suite(suite, chosen, how)
+            for words in datasets.whole_memory_note(suite, opened.cases.source.objects):
+                console.note(words)
+            setup = RunSetup(opened, store, _session(options), resumed, options.notes)
+            if connect is not None:
+                called = partial(evaluation.called_models, opened, store, resumed)
+                setup.engine = evaluation.RemoteEngine(connect, called)
+            setup.stack = stack.pop_all()
         return setup
 
 
@@ -313,18 +315,18 @@ def grade_run_setup(
         changes = {"variants": variants, "tags": (*suite.tags, *tags), "context": None}
         suite = recorded.with_repeats(suite.model_copy(update=changes))
         opened = evaluation.open_suite(suite, chosen, how, recorded=recorded)
-        stack = ExitStack()
-        store, is_stored = _grading_store(options, stack)
-        evaluation.check_baseline(suite.gate, store)
-        return RunSetup(
-            opened,
-            store,
-            _session(options),
-            is_grading=True,
-            verb=("grading", "graded"),
-            is_stored=is_stored,
-            stack=stack,
-        )
+        with ExitStack() as stack:
+            store, is_stored = _grading_store(options, stack)
+            evaluation.check_baseline(suite.gate, store)
+            return RunSetup(
+                opened,
+                store,
+                _session(options),
+                is_grading=True,
+                verb=("grading", "graded"),
+                is_stored=is_stored,
+                stack=stack.pop_all(),
+            )
 
 
 def _grading_store(options: GradeOptions, stack: ExitStack) -> tuple[stores.RunStore, bool]:
