@@ -344,6 +344,9 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     if isinstance(case, dict) and isinstance(output, dict) and "place" in fields:
         of_case = {name: case[name] for name in CASE_COLUMNS if case.get(name) is not None}
         named = {"case_id": case.get("id"), "variant": fields.get("variant")}
+        # Of several answers to a case, `repeat` says which this is.
+        if repeat := fields.get("repeat"):
+            named["metadata"] = {**_mapping(output.get("metadata")), "repeat": repeat}
         return {**of_case, **{k: v for k, v in output.items() if v is not None}, **named}
     # Beside an output, a field `snapshot` is metadata of another tool.
     if "snapshot" not in fields or fields.keys() & {"data", "text", "trace"}:

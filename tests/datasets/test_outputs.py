@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from judgekit.datasets import iter_case_outputs, validate_path
+from judgekit.datasets import iter_case_outputs, repeat_of, validate_path
 from judgekit.errors import DatasetError, JudgekitError
 from judgekit.records import Case, CaseResult, Dataset, Output, TraceEvent, Usage
 from judgekit.report.exports import result_line
@@ -66,7 +66,8 @@ def test_an_answer_that_was_exported_is_an_output_again(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text(result_line(result), encoding="utf-8")
     found = next(iter_outputs(path))
-    assert found == output.model_copy(update={"case_id": "c", "variant": "v1"})
+    known = {"case_id": "c", "variant": "v1", "metadata": {"repeat": 1}}
+    assert found == output.model_copy(update=known)
     ((case, _),) = iter_case_outputs(path)
     assert (case.id, case.input, case.reference) == ("c", "Q", "R")
 
@@ -93,6 +94,7 @@ def test_repeats_of_an_exported_answer_are_not_doubles(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text("".join(lines), encoding="utf-8")
     assert validate_path(path) == []
+    assert [repeat_of(output) for _, output in iter_case_outputs(path)] == [0, 1]
     path.write_text("".join([*lines, lines[0]]), encoding="utf-8")
     (problem,) = validate_path(path)
     assert "a duplicate" in problem.message
