@@ -8,10 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import JsonValue
 
 RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
-_CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
-_RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
-_THOUGHTS = frozenset({"reasoning", "thinking"})
-_ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
+# Calls of OpenAI's responses; of tools that the provider runs, each is called after its tool.
+_ITEM_CALLS = frozenset({
+    "code_interpreter_call", "computer_call", "custom_tool_call", "file_search_call",
+    "function_call", "image_generation_call", "local_shell_call", "mcp_call", "web_search_call",
+})  # fmt: skip
+_ITEM_RESULTS = frozenset({
+    "computer_call_output", "custom_tool_call_output", "function_call_output",
+    "local_shell_call_output",
+})  # fmt: skip
+_ITEMS = _ITEM_CALLS | _ITEM_RESULTS | {"reasoning"}
+# Anthropic runs some tools itself, too.
+_CALLS = _ITEM_CALLS | {"tool_call", "tool_use", "tool-call", "server_tool_use", "mcp_tool_use"}
+_RESULTS = _ITEM_RESULTS | {
+    "tool_call_response", "tool_result", "tool-result", "mcp_tool_result",
+    "bash_code_execution_tool_result", "code_execution_tool_result",
+    "text_editor_code_execution_tool_result", "web_fetch_tool_result", "web_search_tool_result",
+}  # fmt: skip
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_KNOWN = _CALLS | _RESULTS | _THOUGHTS
 _GEMINI_PARTS = {
     "functionCall": "tool_call",
     "function_call": "tool_call",
@@ -21,8 +36,9 @@ _GEMINI_PARTS = {
 _FAILED = frozenset({"error-text", "error-json"})  # of the AI SDK
 # An item of OpenAI's responses has an `id` of its own beside that of the call.
 _ID_NAMES = ("call_id", "toolCallId", "tool_call_id", "tool_use_id", "id")
-_ARGUMENT_NAMES = ("arguments", "args", "input")
+_ARGUMENT_NAMES = ("arguments", "args", "input", "action", "code", "queries")
 _RESULT_NAMES = ("response", "result", "content", "output")
+_OWN_RESULT_NAMES = ("output", "outputs", "results", "error")  # beside the arguments of a call
 _TOOL_ROLES = frozenset({"tool", "function"})
 _CALL_ROLE = "assistant"
 
@@ -75,7 +91,7 @@ def _as_message(item: JsonValue) -> JsonValue:
     if isinstance(inner := item.get("message", item.get("kwargs")), dict):
         return _as_message(inner)
     kind = str(item.get("type"))
-    if kind in _CALLS | _RESULTS | _THOUGHTS:
+    if kind in _KNOWN:
         return {"role": "tool" if kind in _RESULTS else _CALL_ROLE, "content": [item]}
     if kind in {"human", "ai", "system", "tool"} and "content" in item:
         return {"role": kind} | {name: v for name, v in item.items() if name != "type"}
@@ -168,10 +184,7 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
         return _message_events({**inner, **more} if isinstance(inner, dict) else inner, role)
     role = str(message.get("role") or role)
     role = {"ai": _CALL_ROLE, "model": _CALL_ROLE, "human": "user"}.get(role, role)
-    parts = decode_value(message.get("parts", message.get("content")))
-    if parts is None and isinstance(listed := message.get("contents"), list):
-        # OpenInference writes each part under a name of its own.
-        parts = [part.get("message_content", part) for part in objects_in(listed)]
+    parts = _content(message)
     # Anthropic puts results into the parts of a message, the others into its content.
     if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in objects_in(parts)):
         events = [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
@@ -184,6 +197,16 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
     if isinstance(reason, str) and events:
         events[0]["finish_reason"] = reason
     return events
+
+
+def _content(message: RawEvent) -> JsonValue:
+    content = decode_value(message.get("parts", message.get("content")))
+    if content in (None, "", []) and isinstance(refusal := message.get("refusal"), str):
+        return refusal
+    if content is None and isinstance(listed := message.get("contents"), list):
+        # OpenInference writes each part under a name of its own.
+        return [part.get("message_content", part) for part in objects_in(listed)]
+    return content
 
 
 def _calls_of(message: RawEvent) -> list[RawEvent]:
@@ -203,8 +226,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
     texts: list[JsonValue] = []
     for part in map(_typed, parts):
         kind = part.get("type") if isinstance(part, dict) else None
-        is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
-        if not isinstance(part, dict) or not is_known:
+        if not isinstance(part, dict) or not isinstance(kind, str) or kind not in _KNOWN:
             texts.append(part)
             continue
         # Text before a call is a message of its own, so that the order of the parts is kept.
@@ -213,6 +235,8 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
             texts = []
         if kind in _CALLS:
             events.append(_call(part))
+            own = _first(part, _OWN_RESULT_NAMES) if kind in _ITEM_CALLS else None
+            events += [] if own is None else [_result(part, own, _ID_NAMES)]
         elif kind in _THOUGHTS:
             thought = _first(part, ("content", "text", "thinking", "reasoning", "summary"))
             events.append({"type": "reasoning", "content": _plain(thought)})
@@ -250,6 +274,8 @@ def _call(call: RawEvent) -> RawEvent:
     inner = function if isinstance(function, dict) else call
     # inspect_ai writes the name of the tool as `function`.
     name = _first(inner, ("name", "toolName", "function"))
+    if name is None and (kind := str(call.get("type"))) in _ITEM_CALLS:
+        name = kind.removesuffix("_call")
     event: RawEvent = {"type": "tool_call", "name": name if isinstance(name, str) else "?"}
     if (arguments := _first(inner, _ARGUMENT_NAMES)) is not None:
         event["content"] = decode_value(arguments)
@@ -273,9 +299,10 @@ def _plain(content: JsonValue) -> JsonValue:
 def _text_of(part: JsonValue) -> str | None:
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict) or not str(part.get("type", "text")).endswith("text"):
+    kind = str(part.get("type", "text")) if isinstance(part, dict) else ""
+    if not isinstance(part, dict) or not kind.endswith(("text", "refusal")):
         return None
-    text = _first(part, ("text", "content"))
+    text = _first(part, ("text", "content", "refusal"))
     return text if isinstance(text, str) else None
 
 

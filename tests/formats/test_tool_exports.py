@@ -12,7 +12,7 @@ from judgekit.calibration import read_replies
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import FORMATS, foreign_shape, read_whole_document
-from judgekit.formats.messages import answer_of
+from judgekit.formats.messages import answer_of, read_messages
 from judgekit.records import Usage
 from tests.formats.writing import read_variations
 
@@ -355,11 +355,41 @@ def test_rows_of_the_dataset_server_are_rows(tmp_path: Path) -> None:
             {"type": "function_call", "name": "calc", "arguments": "{}"},
             {"type": "message", "role": "assistant",
              "content": [{"type": "output_text", "text": "2"}]}]}, "2"),
+        ({"role": "assistant", "content": None, "refusal": "No."}, "No."),
+        ([{"type": "message", "role": "assistant",
+           "content": [{"type": "refusal", "refusal": "No."}]}], "No."),
+        ({"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"},
+                                           {"type": "text", "text": "2"}]}, "2"),
     ],
 )  # fmt: skip
 def test_an_answer_is_shown_without_what_a_provider_says_of_it(answer: Any, shown: object) -> None:
     found = answer_of(answer)
     assert found.get("text", found.get("data")) == shown
+
+
+@pytest.mark.parametrize(
+    ("items", "tool", "content", "result"),
+    [
+        ([{"type": "web_search_call", "id": "i", "action": {"query": "q"}}],
+         "web_search", {"query": "q"}, None),
+        ([{"type": "code_interpreter_call", "code": "1+1", "outputs": [{"logs": "2"}]}],
+         "code_interpreter", "1+1", [{"logs": "2"}]),
+        ([{"type": "mcp_call", "name": "t", "arguments": "{}", "output": None, "error": "down"}],
+         "t", {}, "down"),
+        ([{"role": "assistant", "content": [
+            {"type": "server_tool_use", "id": "i", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "i", "content": ["r"]}]}],
+         "web_search", {}, "r"),
+    ],
+)  # fmt: skip
+def test_tools_that_a_provider_runs_itself_are_in_the_trace(
+    items: list[Any], tool: str, content: object, result: object
+) -> None:
+    answer = answer_of([*items, {"role": "assistant", "content": "2"}])
+    assert answer["text"] == "2"
+    call, *results, _ = read_messages(answer["trace"], role="assistant")
+    assert (call["type"], call["name"], call["content"]) == ("tool_call", tool, content)
+    assert [one["content"] for one in results] == ([] if result is None else [result])
 
 
 @pytest.mark.parametrize(
