@@ -19,8 +19,15 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader, Fold
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call, code_path
+from judgekit.formats.promptfoo_assertions import AssertionReader
+from judgekit.formats.promptfoo_files import (
+    FILE,
+    MAX_CASES,
+    ConfigFiles,
+    code_call,
+    code_path,
+    row_as_test,
+)
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
 from judgekit.formats.promptfoo_vocabulary import (
@@ -472,9 +479,9 @@ def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
 
 
 class _PromptfooUsage(CamelRecord):
-    prompt: Count = 0
-    completion: Count = 0
-    cached: Count = 0
+    # Of a reply from promptfoo's cache there is only the number of `cached` tokens.
+    prompt: Count | None = None
+    completion: Count | None = None
 
 
 class _PromptfooResponse(CamelRecord):
@@ -538,13 +545,15 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
 
 def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     response = result.response or _PromptfooResponse()
-    made, tokens = response.output, response.token_usage
+    made, tokens = response.output, response.token_usage or _PromptfooUsage()
     error = response.error or (result.error if made is None else None)
     if made is None and error is None:
         error = "there is no output"
-    usage: JsonObject = {"cost_usd": result.cost}
-    if tokens is not None:
-        usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+    usage: JsonObject = {
+        "input_tokens": tokens.prompt,
+        "output_tokens": tokens.completion,
+        "cost_usd": result.cost,
+    }
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
     if about := result.exported:  # promptfoo's score of an answer without one is 0
         metadata |= {"success": about.get("passed"), "score": about.get("value")}
@@ -553,7 +562,7 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     fields: JsonObject = {
         "text" if isinstance(made, str) else "data": made,
         "error": error,
-        "usage": usage if tokens is not None or result.cost is not None else None,
+        "usage": {name: n for name, n in usage.items() if n is not None} or None,
         "duration_ms": result.latency_ms,
         "metadata": {name: value for name, value in metadata.items() if value is not None},
     }

@@ -1,4 +1,4 @@
-"""The files that a configuration of promptfoo names, all of them in its own folder."""
+"""The files that a configuration of promptfoo names, all in its own folder, and its tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from pydantic import JsonValue
 from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, FolderAttachments, safe_file_name
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS
+from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS
 from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from judgekit.formats.text import KeyPath
 
 MAX_CASES = 100_000
@@ -112,3 +115,86 @@ class ConfigFiles:
         if not paths:
             raise AttachmentError(f"no file matches {name[:80]!r}", "correct the pattern")
         return paths
+
+
+_EXPECTED = re.compile(r"__expected\d*")
+_CONFIG = re.compile(r"__config:__expected(\d*):threshold")
+_METADATA = "__metadata:"
+_LIST = "[]"
+_COMMA = re.compile(r"(?<!\\),")
+
+_ASSERTION = re.compile(
+    r"(?P<type>(?:not-)?[a-z][a-z-]*)(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
+    re.DOTALL,
+)
+
+_SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
+_LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
+_NUMBERS = frozenset({"latency", "cost", "levenshtein"})
+
+
+def row_as_test(row: Mapping[str, JsonValue]) -> JsonObject:
+    """A row of a table of tests; an empty cell of a column of settings says nothing."""
+    cells = {
+        name: cell
+        for name, cell in row.items()
+        if name.startswith("__") and cell is not None and str(cell).strip()
+    }
+    asserted = [assertion_of_text(str(cells.pop(n))) for n in [*cells] if _EXPECTED.fullmatch(n)]
+    metric = _moved(cells, "metric")
+    test = _moved(cells, "description", "threshold", "providerOutput")
+    if "threshold" in test:
+        test["threshold"] = _number(str(test["threshold"]))
+    options = _moved(cells, "prefix", "suffix")
+    metadata: JsonObject = {}
+    for name, cell in cells.items():
+        own = name.removeprefix(_METADATA)
+        if config := _CONFIG.fullmatch(name):
+            # The assertions are counted without empty cells.
+            for one in asserted[int(config[1] or 1) - 1 :][:1]:
+                one["threshold"] = _number(str(cell))
+        elif own != name and name.endswith(_LIST):
+            # `__metadata:tags[]` is a list.
+            parts = [part.strip().replace(r"\,", ",") for part in _COMMA.split(str(cell))]
+            metadata[own.removesuffix(_LIST)] = [*parts]
+        else:
+            metadata[own] = cell
+    test |= {"options": options} if options else {}
+    variables = {name: cell for name, cell in row.items() if not name.startswith("__")}
+    listed: list[JsonValue] = [{**one, **metric} for one in asserted]
+    return {**test, "vars": variables, "assert": listed, "metadata": metadata}
+
+
+def _moved(cells: dict[str, JsonValue], *names: str) -> JsonObject:
+    """The settings in columns such as `__description`, which are removed from the cells."""
+    return {name: cells.pop(f"__{name}") for name in names if f"__{name}" in cells}
+
+
+def assertion_of_text(text: str) -> JsonObject:
+    """An assertion as it stands in a cell: `similar(0.8): Hello`, or a bare text."""
+    match = _ASSERTION.fullmatch(text.strip())
+    name = "" if match is None else match["type"]
+    name = _SHORT.get(name, name)
+    plain = name.removeprefix("not-")
+    if match is None or plain not in KNOWN_ASSERTIONS:
+        return {"type": "equals", "value": text}
+    found: JsonObject = {"type": name}
+    value = (match["value"] or "").strip()
+    if match["threshold"] is not None:
+        stated = float(match["threshold"])  # a distance is a whole number
+        found["threshold"] = int(stated) if plain == "levenshtein" else stated
+    if plain in _LIST_CELLS:
+        found["value"] = [part.strip() for part in value.split(",")]
+    elif plain in _NUMBERS and match["threshold"] is None:
+        found["threshold"] = _number(value)
+    elif value:
+        found["value"] = value
+    return found
+
+
+def _number(text: str) -> JsonValue:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if abs(number) < float("inf") else text

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _EVALUATION = "gen_ai.evaluation.result"
 _STATUSES = {"ARCHIVED": "deprecated", "ACTIVE": "active"}
 _OF_CASE = ("input", "reference", "context", "name", "tags", "status", "assertions")
-_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
+_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace", "usage")
 _ANSWERS = ("answer", "output")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
@@ -155,6 +155,15 @@ def _metadata(shape: ToolShape, item: JsonObject, found: JsonObject) -> JsonValu
     paths = " ".join((*of_fields, shape.trace_id, shape.children or "", shape.labels_in or ""))
     read = {path.partition(".")[0] for path in paths.split()}
     rest = {name: value for name, value in item.items() if name not in read and value is not None}
+    if shape.holds == "cases":
+        # Of a mapping from which one field is read the others are left.
+        for places in shape.fields.values():
+            used = next((path for path in places.split() if value_at(item, path) is not None), "")
+            name, *inner = used.split(".")
+            part = rest.get(name, item.get(name))
+            if inner and isinstance(part, dict):
+                rest[name] = {n: v for n, v in part.items() if n != inner[0] and v is not None}
+        rest = {name: value for name, value in rest.items() if value != {}}
     own = found.get("metadata")
     return {**rest, **(own if isinstance(own, dict) else {} if own is None else {"metadata": own})}
 

@@ -41,6 +41,13 @@ def test_results_in_a_list_and_answers_given_again_are_read(tmp_path: Path) -> N
     assert first["case_id"] == second["case_id"]
 
 
+def test_an_answer_from_promptfoos_cache_has_no_count_of_its_tokens(tmp_path: Path) -> None:
+    response = {"output": "x", "cached": True, "tokenUsage": {"cached": 30, "total": 30}}
+    result = {"vars": {"q": 1}, "success": True, "response": response}
+    ((_, found),) = iter_case_outputs(write(tmp_path, {"results": [result]}))
+    assert found.usage is None
+
+
 def test_unsound_results_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, {"results": [{"vars": {}, "success": "often"}]})
     assert [problem.message for problem in errors_of(path)] == [

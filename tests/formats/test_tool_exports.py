@@ -332,6 +332,22 @@ def test_a_file_without_replies_is_no_judge(tmp_path: Path) -> None:
         read_replies(path, rubric="helpfulness")
 
 
+def test_what_is_beside_a_field_in_its_object_is_metadata(tmp_path: Path) -> None:
+    known = {"expected_response": "a", "expected_facts": ["f"], "guidelines": None}
+    row = {"dataset_record_id": "r", "inputs": {"q": 1}, "expectations": known, "tags": {"t": "1"}}
+    (case,) = jk.load_dataset(write(tmp_path / "records.json", [row])).cases
+    assert case.reference == "a"
+    assert case.metadata == {"expectations": {"expected_facts": ["f"]}, "t": "1"}
+    item = {
+        "datasource_item_id": 1, "datasource_item": {"q": 1}, "results": [],
+        "sample": {"output": [REPLY], "finish_reason": "stop", "error": None,
+                   "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
+    }  # fmt: skip
+    ((_, output),) = iter_case_outputs(write(tmp_path / "items.json", {"data": [item]}))
+    assert output.usage == Usage(input_tokens=3, output_tokens=2)
+    assert output.metadata == {"sample": {"finish_reason": "stop"}}
+
+
 def test_rows_of_the_dataset_server_are_rows(tmp_path: Path) -> None:
     rows = [{"row_idx": 3, "row": {"question": "q", "answer": "a"}, "truncated_cells": []}]
     path = write(tmp_path / "rows.json", {"features": [], "rows": rows, "num_rows_total": 9})
