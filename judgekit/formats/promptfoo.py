@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,7 +25,12 @@ from judgekit.formats.promptfoo_files import (
     ConfigFiles,
     code_call,
     code_path,
+    is_text_list,
+    merged_test,
+    options_of,
+    resolved_variables,
     row_as_test,
+    value_lists,
 )
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
@@ -57,9 +61,6 @@ if TYPE_CHECKING:
 # Settings of a test for which a case has no field; they go into its metadata.
 _METADATA_FIELDS = ("options", "provider", "threshold")
 
-# A variable that names another; promptfoo fills them in five times.
-_OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_MAX_NESTED = 5
 _IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 
 # A test: its number, its place in the configuration, and its fields.
@@ -156,7 +157,7 @@ class _Config:
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         reader.read(self._fields)
         chosen = [reader.chosen(*self._tests[case.id]) for case in cases]
-        run = reader.run(_options(default).get("provider"))
+        run = reader.run(options_of(default).get("provider"))
         # Variants of single tests answer no others.
         others = reader.configured if len(run.variants) > len(reader.configured) else None
         for place, (case, own) in enumerate(zip(cases, chosen, strict=True)):
@@ -243,12 +244,12 @@ class _Config:
             tests = list(self._listed(scenario.get("tests", [{}]), (*at, "tests")))
             pairs = itertools.product(configs, tests)
             for place, ((_, config), (where, test)) in enumerate(pairs, 1):
-                yield f"scenario-{number}.{place}", where, _merged(config, test)
+                yield f"scenario-{number}.{place}", where, merged_test(config, test)
 
     def _take(self, test: _Test, default: JsonObject) -> bool:
         """Add the cases of a test; False where there would be too many."""
         number, at, own = test
-        whole = _merged(default, own)
+        whole = merged_test(default, own)
         asserted = self._asserted(own, at)
         levels: _Levels = ((own, at), (default, ("defaultTest",)))
         lost = self._lost(levels)
@@ -256,23 +257,19 @@ class _Config:
         n_missing = len(self._missing)
         variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
         self._has_whole_test |= n_missing == len(self._missing)
-        options = _options(own)
-        if options.get("disableDefaultAsserts") is not True:
+        if options_of(own).get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        # Each combination of the values of such variables makes a case; as in promptfoo the first
-        # value decides whether a list holds the values or is one.
-        lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
-        if options.get("disableVarExpansion") is True:
-            lists = {}
+        lists = value_lists(variables, options_of(whole))
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
-        judge = self._variants.judge_name(options.get("provider"), (*at, "options", "provider"))
+        provider = options_of(own).get("provider")
+        judge = self._variants.judge_name(provider, (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
-            each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
+            each = resolved_variables({**variables, **dict(zip(lists, values, strict=True))})
             self._add(
                 name, {**whole, "transform": transform, "judge": judge}, each, asserted, lost, at
             )
@@ -283,7 +280,7 @@ class _Config:
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
             settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
-            settings += [(*at, "options", n) for n in _options(fields) if n not in READ_OPTIONS]
+            settings += [(*at, "options", n) for n in options_of(fields) if n not in READ_OPTIONS]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -297,7 +294,7 @@ class _Config:
         """The steps of a test's transform, or else of the default one; its mark if it is code."""
         for fields, at in tests:
             for name in TRANSFORMS:
-                if not (code := _options(fields).get(name)):
+                if not (code := options_of(fields).get(name)):
                     continue
                 place: KeyPath = (*at, "options", name)
                 if isinstance(code, str) and (steps := as_steps(code)) is not None:
@@ -329,7 +326,7 @@ class _Config:
                 self._missing.append((at, message, remedy))
 
         names: JsonValue = [listed] if isinstance(listed, str) else listed
-        if isinstance(names, list) and _is_text(names):
+        if isinstance(names, list) and is_text_list(names):
             read = [one for name in names for one in self._in_file(str(name), at, lose)]
             listed = {name: value for fields in read for name, value in fields.items()}
         if listed is None:
@@ -347,7 +344,7 @@ class _Config:
         return variables
 
     def _variable(self, value: JsonValue) -> JsonValue:
-        if isinstance(value, list) and _is_text(value[:1]):
+        if isinstance(value, list) and is_text_list(value[:1]):
             return [self._variable(item) for item in value]
         if not isinstance(value, str):
             return value
@@ -444,40 +441,6 @@ class _Config:
             self._tests[name] = whole, at
 
 
-def _options(test: JsonObject) -> JsonObject:
-    options = test.get("options")
-    return options if isinstance(options, dict) else {}
-
-
-def _is_text(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
-
-
-def _resolved(variables: JsonObject) -> JsonObject:
-    """The variables with the values of others in the place of their names."""
-    resolved = dict(variables)
-    for _ in range(_MAX_NESTED):
-        for name, value in resolved.items():
-            found = _OTHER.search(value) if isinstance(value, str) else None
-            other = None if found is None else resolved.get(found[1])
-            if found is not None and isinstance(other, str | int | float):
-                resolved[name] = str(value).replace(found[0], javascript_text(other), 1)
-    return resolved
-
-
-def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
-    """A test over the default test: variables, metadata and options are merged by name."""
-    merged: JsonObject = {**first, **second}
-    for name in ("vars", "metadata", "options"):
-        one, other = first.get(name), second.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            merged[name] = {**one, **other}
-    one, other = first.get("assert"), second.get("assert")
-    if isinstance(one, list) and isinstance(other, list):
-        merged["assert"] = [*one, *other]
-    return merged
-
-
 class _PromptfooUsage(CamelRecord):
     # Of a reply from promptfoo's cache there is only the number of `cached` tokens.
     prompt: Count | None = None
@@ -494,6 +457,7 @@ class _PromptfooResult(CamelRecord):
     provider: JsonValue = None  # a name, or an object with `id` and `label`
     prompt_idx: Count = 0
     test_idx: Count | None = None
+    test_case: JsonValue = None
     vars: JsonObject = Field(default_factory=dict)
     response: _PromptfooResponse | None = None
     success: bool | None = None
@@ -516,18 +480,17 @@ def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
 
 def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The outputs of a file of results, as the rows of an outputs file."""
-    # A case is called `test-N` by its test, or after its variables where the file has no number. A
-    # variant is a provider, with its prompt's number where there are several. `success` and `score`
-    # are in the output's metadata.
+    # A case is called as in the configuration, or after its variables where the file has no number.
+    # A variant is a provider, with its prompt's number where there are several. `success` and
+    # `score` are in the output's metadata.
     reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
+    case_ids = _case_ids(document.value, [result for _, result in found])
     inputs: dict[str, JsonValue] = {}
     repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
-        case_id = f"test-{fingerprint(result.vars)[:12]}"
-        if result.test_idx is not None:
-            case_id = f"test-{result.test_idx + 1}"
+        case_id = case_ids.get(result.test_idx, f"test-{fingerprint(result.vars)[:12]}")
         provider = result.provider
         if isinstance(provider, dict):
             provider = provider.get("label") or provider.get("id")
@@ -541,6 +504,46 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
         named["input"] = inputs.setdefault(case_id, values)
         yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
         repeats[case_id, variant] += 1
+
+
+def _case_ids(value: JsonValue, results: list[_PromptfooResult]) -> dict[int | None, str]:
+    """The ids that the cases of results have in a configuration, by the numbers of the results."""
+    # promptfoo counts each combination of the values of variables, and each repeat of it.
+    names = _expanded_names(value.get("config") if isinstance(value, dict) else None)
+    found: dict[int | None, str] = {}
+    first: dict[str, str] = {}
+    numbered = ((one.test_idx, one) for one in results if one.test_idx is not None)
+    for number, result in sorted(numbered, key=lambda one: one[0]):
+        if number in found:
+            continue
+        content = str(number)
+        if result.test_case is not None:
+            content = fingerprint([result.test_case, result.vars])
+        n_repeats = len(found) - len(first)
+        place = number - n_repeats
+        name = names[place] if place < len(names) else f"test-{place + 1}"
+        found[number] = first.setdefault(content, name)
+    return found
+
+
+def _expanded_names(config: JsonValue) -> list[str]:
+    """The ids of a configuration's cases, where its tests are written out; else none."""
+    fields = config if isinstance(config, dict) else {}
+    default, tests = fields.get("defaultTest"), fields.get("tests")
+    names: list[str] = []
+    for number, test in enumerate(tests if isinstance(tests, list) else (), 1):
+        own = test if isinstance(test, dict) else {"vars": test}
+        whole = merged_test(default if isinstance(default, dict) else {}, own)
+        variables = whole.get("vars", {})
+        # A file, or a pattern for files, may hold any number of values.
+        if not isinstance(variables, dict) or FILE in json.dumps(variables):
+            return []
+        n_cases = math.prod(map(len, value_lists(variables, options_of(whole)).values()))
+        if n_cases + len(names) > MAX_CASES:
+            return []
+        places = [""] if n_cases == 1 else [f".{place}" for place in range(1, n_cases + 1)]
+        names += [f"test-{number}{place}" for place in places]
+    return names
 
 
 def _row(result: _PromptfooResult, repeat: int) -> JsonObject:

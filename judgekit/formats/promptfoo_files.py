@@ -1,4 +1,4 @@
-"""The files that a configuration of promptfoo names, all in its own folder, and its tables."""
+"""The files that a configuration of promptfoo names, all in its own folder; the tests in them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, FolderAttachments, safe_file_name
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS
 from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS
+from judgekit.formats.text import javascript_text
 from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
@@ -115,6 +116,53 @@ class ConfigFiles:
         if not paths:
             raise AttachmentError(f"no file matches {name[:80]!r}", "correct the pattern")
         return paths
+
+
+# A variable that names another; promptfoo fills them in five times.
+_OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_MAX_NESTED = 5
+
+
+def options_of(test: JsonObject) -> JsonObject:
+    options = test.get("options")
+    return options if isinstance(options, dict) else {}
+
+
+def is_text_list(value: JsonValue) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
+
+
+def value_lists(variables: JsonObject, options: JsonObject) -> dict[str, list[JsonValue]]:
+    """The variables with several values, each combination of which makes a case."""
+    # As in promptfoo the first value decides whether a list holds the values or is one.
+    if options.get("disableVarExpansion") is True:
+        return {}
+    return {n: v for n, v in variables.items() if isinstance(v, list) and is_text_list(v[:1])}
+
+
+def resolved_variables(variables: JsonObject) -> JsonObject:
+    """The variables with the values of others in the place of their names."""
+    resolved = dict(variables)
+    for _ in range(_MAX_NESTED):
+        for name, value in resolved.items():
+            found = _OTHER.search(value) if isinstance(value, str) else None
+            other = None if found is None else resolved.get(found[1])
+            if found is not None and isinstance(other, str | int | float):
+                resolved[name] = str(value).replace(found[0], javascript_text(other), 1)
+    return resolved
+
+
+def merged_test(first: JsonObject, second: JsonObject) -> JsonObject:
+    """A test over the default test: variables, metadata and options are merged by name."""
+    merged: JsonObject = {**first, **second}
+    for name in ("vars", "metadata", "options"):
+        one, other = first.get(name), second.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            merged[name] = {**one, **other}
+    one, other = first.get("assert"), second.get("assert")
+    if isinstance(one, list) and isinstance(other, list):
+        merged["assert"] = [*one, *other]
+    return merged
 
 
 _EXPECTED = re.compile(r"__expected\d*")

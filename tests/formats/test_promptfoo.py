@@ -333,6 +333,12 @@ def test_columns_of_settings_are_settings(tmp_path: Path) -> None:
     assert lost == ["`providerOutput`", "`prefix`"]
 
 
+def test_lists_stay_lists_where_the_default_test_says_so(tmp_path: Path) -> None:
+    default = {"options": {"disableVarExpansion": True}}
+    path = write(tmp_path, config({"vars": {"q": ["a", "b"]}}, defaultTest=default))
+    assert [case.input for case in load_dataset(path).cases] == [{"q": ["a", "b"]}]
+
+
 def test_a_set_without_a_threshold_is_its_members(tmp_path: Path) -> None:
     members = [{"type": "contains", "value": "x"}, {"type": "llm-rubric", "value": "y"}] * 2
     path = write(tmp_path, config(asserting({"type": "assert-set", "assert": members})))
