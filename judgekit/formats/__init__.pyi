@@ -50,7 +50,6 @@ from .messages import (
     is_chat as is_chat,
     is_message as is_message,
     messages_in as messages_in,
-    objects_in as objects_in,
     read_messages as read_messages,
 )
 from .openai_evals import read_graders as read_graders
@@ -150,6 +149,7 @@ from .text import (
     is_archive as is_archive,
     iter_lines as iter_lines,
     javascript_text as javascript_text,
+    objects_in as objects_in,
     open_file as open_file,
     packed_stream as packed_stream,
     parse_strict_json as parse_strict_json,

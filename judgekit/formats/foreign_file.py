@@ -27,7 +27,7 @@ from judgekit.formats.problems import (
     validation_faults,
 )
 from judgekit.formats.rows import FileRow, as_texts, read_cells, rename_fields
-from judgekit.formats.text import TEXT_REPAIRED, KeyPath
+from judgekit.formats.text import TEXT_REPAIRED, KeyPath, without_nulls
 from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_objects
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class ForeignFile:
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
         """Add a case; None where it is invalid or its id is a duplicate."""
         # Other tools write null for a missing value; here the field is left out.
-        known = {name: value for name, value in fields.items() if value is not None}
+        known = without_nulls(fields)
         case = read_case({"input": None, **known}, self.document.path.parent)
         if isinstance(case, list):
             for fault in case:

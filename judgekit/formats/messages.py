@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from judgekit.formats.text import as_mapping, objects_in, one_or_several
+
 RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
 # Calls of OpenAI's responses; of tools that the provider runs, each is called after its tool.
 _ITEM_CALLS = frozenset({
@@ -79,7 +81,7 @@ def messages_in(value: JsonValue) -> list[JsonValue] | None:
     if not isinstance(value, list) or not value:
         return None
     # LangChain nests the messages of a batch in a list of their own.
-    items = [each for item in value for each in (item if isinstance(item, list) else [item])]
+    items = [each for item in value for each in one_or_several(item)]
     messages = [_as_message(item) for item in items]
     return None if None in messages else messages
 
@@ -108,7 +110,7 @@ def asked_of(value: JsonValue) -> JsonValue:
         {name: each for name, each in one.items() if name not in _ABOUT_MESSAGE}
         for one in objects_in(messages)
     ]
-    only = bare[0] if len(bare) == 1 and isinstance(bare[0], dict) else {}
+    only = as_mapping(bare[0]) if len(bare) == 1 else {}
     is_text = only.keys() == {"role", "content"} and only["role"] in ("user", "human")
     return only["content"] if is_text else bare
 
@@ -134,8 +136,7 @@ def answer_of(value: JsonValue) -> RawEvent:
 def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
     # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
     # `tool_call_id`, and Anthropic's content blocks.
-    value = decode_value(value)
-    messages = value if isinstance(value, list) else [value]
+    messages = one_or_several(decode_value(value))
     events = [event for message in messages for event in _message_events(message, role)]
     return named_results(events)
 
@@ -248,8 +249,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
 
 def _typed(part: JsonValue) -> JsonValue:
     """A part with its type, which Gemini states by the name of its one field."""
-    fields = part if isinstance(part, dict) else {}
-    named = ((kind, fields.get(name)) for name, kind in _GEMINI_PARTS.items())
+    named = ((kind, as_mapping(part).get(name)) for name, kind in _GEMINI_PARTS.items())
     return next(({**inner, "type": kind} for kind, inner in named if isinstance(inner, dict)), part)
 
 
@@ -321,11 +321,6 @@ def unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
     if found and all(key.isdecimal() for key in found):
         return [found[key] for key in sorted(found, key=int)]
     return found
-
-
-def objects_in(value: JsonValue) -> list[RawEvent]:
-    items = value if isinstance(value, list) else []
-    return [item for item in items if isinstance(item, dict)]
 
 
 def _first(found: RawEvent, names: Sequence[str]) -> JsonValue:

@@ -18,6 +18,7 @@ from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import ForeignFile, SnakeRecord, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.rows import iter_rows
+from judgekit.formats.text import as_items, as_mapping, one_or_several, without_nulls
 from judgekit.records import Case, Criterion, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
     at: KeyPath = ("data_source", "source", "content")
     content: JsonValue = value
     for name in at:
-        content = content.get(str(name)) if isinstance(content, dict) else None
+        content = as_mapping(content).get(str(name))
     for place, row in reading.objects(content, at):
         inner = row.get("item")
         item = inner if isinstance(inner, dict) else row
@@ -185,9 +186,7 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
         if isinstance(sample, dict):
             answer = {"text": sample.get("output_text"), "data": sample.get("output_json")}
             row_of_output = {"case_id": case_id, **asked, **answer}
-            reading.outputs.append(
-                (place, {n: v for n, v in row_of_output.items() if v is not None})
-            )
+            reading.outputs.append((place, without_nulls(row_of_output)))
     return reading
 
 
@@ -202,7 +201,7 @@ def _rendered(
     def put_in(placeholder: re.Match[str]) -> str:
         value: JsonValue = {"item": item}
         for name in placeholder[1].split("."):
-            value = value.get(name) if isinstance(value, dict) else None
+            value = as_mapping(value).get(name)
         if value is None:
             found.add(place, f"the item has no `{placeholder[1]}`, which a grader names")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -248,7 +247,7 @@ def _add_assertion(
         return
     more: JsonObject = {"path": checked[1], "weight": None if weight == 1 else weight}
     spec: JsonObject = {"value": grader.reference, "description": grader.name}
-    spec |= {name: value for name, value in more.items() if value is not None}
+    spec |= without_nulls(more)
     if isinstance(grader, _StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
@@ -305,7 +304,7 @@ def _text(content: JsonValue) -> str:
         return content
     if isinstance(content, dict):
         return _text(content.get("text", ""))
-    return "\n".join(_text(part) for part in content) if isinstance(content, list) else ""
+    return "\n".join(map(_text, as_items(content)))
 
 
 def _named(placeholder: re.Match[str]) -> str:
@@ -383,7 +382,7 @@ def read_message_samples(document: ParsedDocument) -> ForeignFile:
     # Several good answers become a list as reference; the output may equal any of them.
     reading = ForeignFile(document)
     value = document.value
-    for at, item in reading.objects(value if isinstance(value, list) else [value], ()):
+    for at, item in reading.objects(one_or_several(value), ()):
         sample = reading.record(_MessageSample, item, at)
         if sample is None:
             continue
@@ -434,7 +433,7 @@ class _ModelGradedSpec(SnakeRecord):
 def read_registry(document: ParsedDocument) -> ForeignFile:
     """The samples of every eval that needs no code of the framework, with its check."""
     reading = ForeignFile(document)
-    entries = document.value if isinstance(document.value, dict) else {}
+    entries = as_mapping(document.value)
     # The others are names, with a description, of those that have a class.
     declared = {n: v for n, v in entries.items() if isinstance(v, dict) and "class" in v}
     evals = {name: one for name, v in declared.items() if (one := _eval(name, v, reading))}
@@ -446,7 +445,7 @@ def read_registry(document: ParsedDocument) -> ForeignFile:
             case_id = f"{name}-{case.id}" if len(evals) > 1 else case.id
             fields: JsonObject = {**case.to_json(), "id": case_id, "tags": [name], "rubric": rubric}
             if check is not None:
-                ideals = case.reference if isinstance(case.reference, list) else [case.reference]
+                ideals = one_or_several(case.reference)
                 specs: list[JsonValue] = [check(str(ideal), one.args) for ideal in ideals]
                 several: JsonObject = {"type": "any", "assertions": specs}
                 fields["assertions"] = [several] if len(specs) > 1 else specs
@@ -530,8 +529,8 @@ def _graded_by(name: str, one: _Eval, reading: ForeignFile) -> JsonValue:
     if reason is not None:
         reading.leave_out(at, f"the eval {name[:60]!r} is not imported: {reason}")
         return None
-    args = one.args.get("modelgraded_spec_args")
-    texts = _SHOWN | {n: str(v) for n, v in (args if isinstance(args, dict) else {}).items()}
+    args = as_mapping(one.args.get("modelgraded_spec_args"))
+    texts = _SHOWN | {name: str(value) for name, value in args.items()}
     levels: list[JsonValue] = [
         {"name": choice, "value": spec.choice_scores[choice], "description": f"It is {choice}."}
         for choice in spec.choice_strings

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.errors import DatasetError, JudgekitError, known_names
+from judgekit.formats.text import as_mapping, objects_in
 from judgekit.records import Criterion, Name, Record, Scale
 
 if TYPE_CHECKING:
@@ -348,10 +349,9 @@ def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
     holder = value
     for part in where[:-1]:
         _, holder = _step(holder, part)
-    fields = holder if isinstance(holder, dict) else {}
-    criteria = fields.get("criteria", [fields])
-    listed = criteria if isinstance(criteria, list) else []
-    return valid_scales(item.get("scale") for item in listed if isinstance(item, dict))
+    fields = as_mapping(holder)
+    criteria = objects_in(fields.get("criteria", [fields]))
+    return valid_scales(item.get("scale") for item in criteria)
 
 
 def valid_scales(values: Iterable[object]) -> Iterator[Scale]:

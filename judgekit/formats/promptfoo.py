@@ -27,7 +27,6 @@ from judgekit.formats.promptfoo_files import (
     code_path,
     is_text_list,
     merged_test,
-    options_of,
     resolved_variables,
     row_as_test,
     value_lists,
@@ -49,7 +48,13 @@ from judgekit.formats.promptfoo_vocabulary import (
     weigh_assertions,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.formats.text import javascript_text
+from judgekit.formats.text import (
+    as_items,
+    as_mapping,
+    javascript_text,
+    one_or_several,
+    without_nulls,
+)
 from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
@@ -97,12 +102,11 @@ class _Config:
         self._test_fields = (
             READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
         )
-        templates = self._fields.get("assertionTemplates")
         self._variants = VariantReader(self.reading, self._files)
         self._assertions = AssertionReader(
             self.reading,
             self._contents,
-            templates if isinstance(templates, dict) else {},
+            as_mapping(self._fields.get("assertionTemplates")),
             self._variants.judge_name,
         )
 
@@ -140,7 +144,7 @@ class _Config:
             # Every case needs it: unlike one file of tests it cannot be left out.
             read = self._in_file(default, ("defaultTest",), self.reading.add)
             default = read[0] if len(read) == 1 else None
-        return default if isinstance(default, dict) else {}
+        return as_mapping(default)
 
     def _run(self, default: JsonObject) -> PromptfooRun:
         cases = self.reading.cases
@@ -157,7 +161,7 @@ class _Config:
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         reader.read(self._fields)
         chosen = [reader.chosen(*self._tests[case.id]) for case in cases]
-        run = reader.run(options_of(default).get("provider"))
+        run = reader.run(as_mapping(default.get("options")).get("provider"))
         # Variants of single tests answer no others.
         others = reader.configured if len(run.variants) > len(reader.configured) else None
         for place, (case, own) in enumerate(zip(cases, chosen, strict=True)):
@@ -218,7 +222,7 @@ class _Config:
     def _mappings(
         self, value: JsonValue, path: Path, at: KeyPath, report: Callable[..., None]
     ) -> list[JsonObject]:
-        items = value if isinstance(value, list) else [value]
+        items = one_or_several(value)
         tests = [self._located(item, path) for item in items if isinstance(item, dict)]
         if len(tests) < len(items):
             n = len(items) - len(tests)
@@ -257,15 +261,15 @@ class _Config:
         n_missing = len(self._missing)
         variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
         self._has_whole_test |= n_missing == len(self._missing)
-        if options_of(own).get("disableDefaultAsserts") is not True:
+        if as_mapping(own.get("options")).get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        lists = value_lists(variables, options_of(whole))
+        lists = value_lists(variables, whole)
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
-        provider = options_of(own).get("provider")
+        provider = as_mapping(own.get("options")).get("provider")
         judge = self._variants.judge_name(provider, (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
@@ -280,7 +284,11 @@ class _Config:
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
             settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
-            settings += [(*at, "options", n) for n in options_of(fields) if n not in READ_OPTIONS]
+            settings += [
+                (*at, "options", n)
+                for n in as_mapping(fields.get("options"))
+                if n not in READ_OPTIONS
+            ]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -294,7 +302,7 @@ class _Config:
         """The steps of a test's transform, or else of the default one; its mark if it is code."""
         for fields, at in tests:
             for name in TRANSFORMS:
-                if not (code := options_of(fields).get(name)):
+                if not (code := as_mapping(fields.get("options")).get(name)):
                     continue
                 place: KeyPath = (*at, "options", name)
                 if isinstance(code, str) and (steps := as_steps(code)) is not None:
@@ -411,8 +419,7 @@ class _Config:
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)
-        metadata = whole.get("metadata")
-        more: JsonObject = {**metadata} if isinstance(metadata, dict) else {}
+        more: JsonObject = {**as_mapping(whole.get("metadata"))}
         more |= {key: whole[key] for key in _METADATA_FIELDS if whole.get(key) is not None}
         rubric: JsonObject | None = None
         if checks.criteria:
@@ -509,7 +516,7 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
 def _case_ids(value: JsonValue, results: list[_PromptfooResult]) -> dict[int | None, str]:
     """The ids that the cases of results have in a configuration, by the numbers of the results."""
     # promptfoo counts each combination of the values of variables, and each repeat of it.
-    names = _expanded_names(value.get("config") if isinstance(value, dict) else None)
+    names = _expanded_names(as_mapping(value).get("config"))
     found: dict[int | None, str] = {}
     first: dict[str, str] = {}
     numbered = ((one.test_idx, one) for one in results if one.test_idx is not None)
@@ -528,17 +535,16 @@ def _case_ids(value: JsonValue, results: list[_PromptfooResult]) -> dict[int | N
 
 def _expanded_names(config: JsonValue) -> list[str]:
     """The ids of a configuration's cases, where its tests are written out; else none."""
-    fields = config if isinstance(config, dict) else {}
-    default, tests = fields.get("defaultTest"), fields.get("tests")
+    fields = as_mapping(config)
+    default = as_mapping(fields.get("defaultTest"))
     names: list[str] = []
-    for number, test in enumerate(tests if isinstance(tests, list) else (), 1):
-        own = test if isinstance(test, dict) else {"vars": test}
-        whole = merged_test(default if isinstance(default, dict) else {}, own)
+    for number, test in enumerate(as_items(fields.get("tests")), 1):
+        whole = merged_test(default, test if isinstance(test, dict) else {"vars": test})
         variables = whole.get("vars", {})
         # A file, or a pattern for files, may hold any number of values.
         if not isinstance(variables, dict) or FILE in json.dumps(variables):
             return []
-        n_cases = math.prod(map(len, value_lists(variables, options_of(whole)).values()))
+        n_cases = math.prod(map(len, value_lists(variables, whole).values()))
         if n_cases + len(names) > MAX_CASES:
             return []
         places = [""] if n_cases == 1 else [f".{place}" for place in range(1, n_cases + 1)]
@@ -565,18 +571,18 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     fields: JsonObject = {
         "text" if isinstance(made, str) else "data": made,
         "error": error,
-        "usage": {name: n for name, n in usage.items() if n is not None} or None,
+        "usage": without_nulls(usage) or None,
         "duration_ms": result.latency_ms,
-        "metadata": {name: value for name, value in metadata.items() if value is not None},
+        "metadata": without_nulls(metadata),
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    return without_nulls(fields)
 
 
 def _results(
     document: ParsedDocument,
 ) -> tuple[ForeignFile, list[tuple[KeyPath, _PromptfooResult]]]:
     reading, value = ForeignFile(document), document.value
-    inner = value.get("results") if isinstance(value, dict) else None
+    inner = as_mapping(value).get("results")
     at: KeyPath = ("results",)
     if isinstance(inner, dict):
         inner, at = inner.get("results"), ("results", "results")

@@ -39,7 +39,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     trajectory_spec,
     unused_name,
 )
-from judgekit.formats.text import javascript_text
+from judgekit.formats.text import as_mapping, javascript_text, objects_in, one_or_several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -310,7 +310,7 @@ class AssertionReader:
         """Several texts are alternatives: the output must be like one of them."""
         value, at = item.value, item.at
         threshold = item.fields.get("threshold", PROMPTFOO_SIMILARITY)
-        texts = value if isinstance(value, list) else [value]
+        texts = one_or_several(value)
         if not is_threshold(threshold, at, self._reading):
             return
         if not texts or not all(isinstance(text, str) and text for text in texts):
@@ -428,7 +428,7 @@ def _filled(text: str, variables: JsonObject) -> str:
     def fill(match: re.Match[str]) -> str:
         found: JsonValue = variables
         for part in match[1].split("."):
-            found = found.get(part) if isinstance(found, dict) else None
+            found = as_mapping(found).get(part)
         if found is None or isinstance(found, dict):
             raise UntranslatedError(
                 f"its value shows `{match[1][:60]}`, for which there is no text"
@@ -440,11 +440,9 @@ def _filled(text: str, variables: JsonObject) -> str:
 
 def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
     """Let an assertion, or each member of a group, look at a part of the output."""
-    members = spec.get("assertions")
-    for member in members if isinstance(members, list) else []:
-        if isinstance(member, dict):
-            _transform(member, steps)
-    if not isinstance(members, list):
+    for member in objects_in(spec.get("assertions")):
+        _transform(member, steps)
+    if not isinstance(spec.get("assertions"), list):
         spec["transform"] = steps
 
 
@@ -516,10 +514,8 @@ def alternative_values(name: str, spec: Mapping[str, JsonValue]) -> dict[str, Js
     """An assertion with several references, as a group of which one must pass."""
     group = {key: item for key, item in spec.items() if key in {"weight", "description"}}
     own = {key: item for key, item in spec.items() if key not in {*group, "type", "value"}}
-    values = spec["value"]
     members: list[JsonValue] = [
-        {"type": name, "value": _text(each), **own}
-        for each in (values if isinstance(values, list) else [values])
+        {"type": name, "value": _text(each), **own} for each in one_or_several(spec["value"])
     ]
     is_negated = str(spec["type"]).startswith("not-")
     return {"type": "not-any" if is_negated else "any", "assertions": members, **group}

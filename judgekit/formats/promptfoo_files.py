@@ -17,7 +17,7 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, FolderAttachments, safe_file_name
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS
 from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS
-from judgekit.formats.text import javascript_text
+from judgekit.formats.text import as_mapping, javascript_text
 from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
@@ -123,19 +123,14 @@ _OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _MAX_NESTED = 5
 
 
-def options_of(test: JsonObject) -> JsonObject:
-    options = test.get("options")
-    return options if isinstance(options, dict) else {}
-
-
 def is_text_list(value: JsonValue) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
 
 
-def value_lists(variables: JsonObject, options: JsonObject) -> dict[str, list[JsonValue]]:
+def value_lists(variables: JsonObject, test: JsonObject) -> dict[str, list[JsonValue]]:
     """The variables with several values, each combination of which makes a case."""
     # As in promptfoo the first value decides whether a list holds the values or is one.
-    if options.get("disableVarExpansion") is True:
+    if as_mapping(test.get("options")).get("disableVarExpansion") is True:
         return {}
     return {n: v for n, v in variables.items() if isinstance(v, list) and is_text_list(v[:1])}
 
@@ -183,7 +178,7 @@ _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 def row_as_test(row: Mapping[str, JsonValue]) -> JsonObject:
     """A row of a table of tests; an empty cell of a column of settings says nothing."""
-    cells = {
+    cells: JsonObject = {
         name: cell
         for name, cell in row.items()
         if name.startswith("__") and cell is not None and str(cell).strip()

@@ -23,7 +23,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     unused_name,
 )
 from judgekit.formats.rows import iter_rows, suffix_of
-from judgekit.formats.text import read_text
+from judgekit.formats.text import as_mapping, one_or_several, read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class _Provider:
 
     @property
     def config(self) -> JsonObject:
-        config = self.fields.get("config")
-        return config if isinstance(config, dict) else {}
+        return as_mapping(self.fields.get("config"))
 
 
 @dataclass(slots=True)
@@ -181,7 +180,7 @@ class VariantReader:
         variants = variants or [*self.configured]
         for key, names in wanted.items():
             named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
-            listed = names if isinstance(names, list) else [names]
+            listed = one_or_several(names)
             self._check_names(listed, named.values(), key.removesuffix("s"), (*at, key))
             variants = [name for name in variants if _is_named(named[name], listed)]
         return tuple(variants)
@@ -223,7 +222,7 @@ class VariantReader:
             # The text of the prompt stands where the body shows it.
             text = prompt.text.removeprefix(_USER).removesuffix(_END)
             filled = map_texts(settings, (), lambda part, _: _PROMPT.sub(lambda _: text, part))
-            return {"id": name, **(filled if isinstance(filled, dict) else {})}
+            return {"id": name, **as_mapping(filled)}
         config: JsonObject = {**provider.config, **prompt.config}
         variant = {"id": name, "prompt": prompt.text, **settings}
         if not str(settings["model"]).startswith(_CODE):  # a function gets all of it
@@ -283,8 +282,8 @@ class VariantReader:
         documents, lost = self._read(name, at, "providers", lambda path: read_document(path).value)
         for _, listed in documents:
             # A file names no further file, which could name the first.
-            items = listed if isinstance(listed, list) else [listed]
-            yield from self._providers([one for one in items if not _is_file(one)], at)
+            items = [one for one in one_or_several(listed) if not _is_file(one)]
+            yield from self._providers(items, at)
         yield from (_Provider(at, name.removeprefix(FILE), {}, reason) for reason in lost)
 
     def _read(
@@ -342,7 +341,6 @@ class VariantReader:
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
         steps = self._response_steps(response, (*at, "config", "transformResponse"))
         method = str(config.get("method") or "POST").upper()
-        headers = config.get("headers")
         try:
             sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain, self.values)[0])
         except UntranslatedError:
@@ -355,7 +353,7 @@ class VariantReader:
             self._leave_out_setting((*at, "config", name))
         # A key stands in the environment; a suite names it with a dollar sign.
         texts: JsonObject = {}
-        for name, value in headers.items() if isinstance(headers, dict) else ():
+        for name, value in as_mapping(config.get("headers")).items():
             text = _ENV.sub(r"${\1}", str(value))
             if _KEYS.search(name) and "${" not in text:
                 self._leave_out_setting((*at, "config", "headers", name))
@@ -446,14 +444,8 @@ class VariantReader:
         labels = {name.removeprefix(FILE) for name in names if name} | {*names} - {""}
         # A long label is mostly the prompt itself.
         is_short = label and "\n" not in label and len(label) <= _LONGEST_LABEL
-        config = fields.get("config")
-        return _Prompt(
-            template,
-            label if is_short else name,
-            frozenset(labels),
-            config if isinstance(config, dict) else {},
-            lost,
-        )
+        config = as_mapping(fields.get("config"))
+        return _Prompt(template, label if is_short else name, frozenset(labels), config, lost)
 
     def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str, str | None]]:
         """The prompts of an entry with their own labels, or why it is not read."""
@@ -563,7 +555,7 @@ def _messages(text: str, images: frozenset[str]) -> list[tuple[str, str]] | None
         return None
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
-    return [_message(item, images) for item in (value if isinstance(value, list) else [value])]
+    return [_message(item, images) for item in one_or_several(value)]
 
 
 def _json(text: str) -> JsonValue:
@@ -585,7 +577,7 @@ def _message(item: JsonValue, images: frozenset[str]) -> tuple[str, str]:
 
 def _part(part: JsonValue, images: frozenset[str]) -> str:
     """A part of a message; in the place of an image, the variable that is one."""
-    fields = part if isinstance(part, dict) else {}
+    fields = as_mapping(part)
     if isinstance(text := fields.get("text"), str):
         return text
     source = fields.get("image_url", fields.get("source"))

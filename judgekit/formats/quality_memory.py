@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, ValidationError
 from judgekit.formats.detection import RECORD_LISTS, is_object
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
+from judgekit.formats.text import as_items, without_nulls
 from judgekit.records import (
     Case,
     Criterion,
@@ -186,7 +187,7 @@ def _is_valid(record: type[Record], value: JsonValue) -> bool:
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    specs = value if name == "assertions" and isinstance(value, list) else []
+    specs = as_items(value) if name == "assertions" else []
     is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
     return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})
 
@@ -487,7 +488,7 @@ def human_judgments(
                 **({} if judgment.judged_at is None else {"judged_at": judgment.judged_at}),
             },
         }
-        rows.append((document.line_of(*found.at), {k: v for k, v in row.items() if v is not None}))
+        rows.append((document.line_of(*found.at), without_nulls(row)))
     export.reading.refuse_errors()
     return rows, left_out
 
@@ -497,16 +498,22 @@ def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
     same: defaultdict[tuple[str, str | None], list[str]] = defaultdict(list)
     for key, found in runs.items():
         same[found.fields.case_id, found.fields.answered_by].append(key)
-    counted = {key: n for keys in same.values() if len(keys) > 1 for n, key in enumerate(keys)}
-    # judgekit's own exports number them, and may hold some of them only.
-    own = {key: found.fields.extra.get("repeat") for key, found in runs.items()}
-    return counted | {key: n for key, n in own.items() if isinstance(n, int)}
+    counted: dict[str, int] = {}
+    for keys in same.values():
+        # judgekit's own exports number them, and may hold some of them only, in any order. The
+        # memory does not number runs; their order in the file does.
+        numbered = (runs[key].fields.extra.get("repeat") for key in keys)
+        own = [n for n in numbered if isinstance(n, int)]
+        if len({*own}) == len(keys):
+            counted |= dict(zip(keys, own, strict=True))
+        elif len(keys) > 1:
+            counted |= {key: n for n, key in enumerate(keys)}
+    return counted
 
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
-    # A run without a prompt version has no variant. The memory does not number runs; their order in
-    # the file does.
+    # A run without a prompt version has no variant.
     export = _Export(document)
     cases = export.of("test-case", _TestCase)
     runs = export.of("test-run", _TestRun)
@@ -514,15 +521,14 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
         case_id = found.fields.case_id
         export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
     export.reading.refuse_errors()
-    n_seen: Counter[tuple[str, str | None]] = Counter()
+    repeats = _repeats(runs)
     for key, found in runs.items():
         run = found.fields
         variant = run.answered_by
         metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
         if variant == run.prompt_version_ref:
             metadata.pop("promptVersionRef", None)
-        metadata |= {"test_run_id": key, "repeat": n_seen[run.case_id, variant]}
-        n_seen[run.case_id, variant] += 1
+        metadata |= {"test_run_id": key, "repeat": repeats.get(key, 0)}
         row: JsonObject = {
             **run.model_dump(mode="json", include={"case_id", "run_id", "duration_ms", "error"}),
             "variant": variant,
@@ -537,5 +543,4 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
         if run.case_id in cases:
             case = cases[run.case_id].fields
             row |= {"input": case.input, "reference": case.reference}
-        row = {name: value for name, value in row.items() if value is not None}
-        yield document.line_of(*found.at), row
+        yield document.line_of(*found.at), without_nulls(row)

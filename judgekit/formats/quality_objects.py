@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.quality_memory import CASE_FIELD_NAMES, ON_SUM
+from judgekit.formats.text import without_nulls
 from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
         "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
     }
     own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    known = {name: value for name, value in fields.items() if value is not None}
-    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
+    whole = {**split_metadata(case.metadata), **without_nulls(fields), **own}
+    return quality_object("test-case", case.id, whole)
 
 
 def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
@@ -136,8 +137,7 @@ def quality_object(
     kind: str, name: str, fields: JsonObject, optional: JsonObject | None = None
 ) -> JsonObject:
     """One object of a quality memory; of the optional fields those that are not null."""
-    known = {key: value for key, value in (optional or {}).items() if value is not None}
-    return {"type": kind, "id": name, "fields": {**fields, **known}}
+    return {"type": kind, "id": name, "fields": {**fields, **without_nulls(optional or {})}}
 
 
 def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:

@@ -16,6 +16,7 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import AnyRecord, CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.text import as_items, as_mapping, one_or_several
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     # A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
     # required one is met.
     reading = ForeignFile(document)
-    fields = document.value if isinstance(document.value, dict) else {}
+    fields = as_mapping(document.value)
     header = reading.record(_SkillEvals, document.value)
     skill = None if header is None else header.skill
     if header is not None:
@@ -190,12 +191,12 @@ def check_history(document: ParsedDocument) -> ForeignFile:
     """A `history.json`, with its faults."""
     reading = ForeignFile(document)
     reading.head = reading.record(SkillHistory, document.value)
-    fields = document.value if isinstance(document.value, dict) else {}
+    fields = as_mapping(document.value)
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
     # An invalid version must not hide the faults of the others.
-    for index, version in enumerate(versions if isinstance(versions, list) else ()):
-        number = version.get("version") if isinstance(version, dict) else None
+    for index, version in enumerate(as_items(versions)):
+        number = as_mapping(version).get("version")
         if isinstance(number, int) and number in numbers:
             reading.add(("versions", index, "version"), f"the version {number} appears twice")
         numbers.append(number)
@@ -265,7 +266,7 @@ def check_grading(document: ParsedDocument) -> ForeignFile:
 
 def _results(model: type[AnyRecord], reading: ForeignFile) -> Iterator[tuple[KeyPath, AnyRecord]]:
     value = reading.document.value
-    for place, item in enumerate(value if isinstance(value, list) else [value]):
+    for place, item in enumerate(one_or_several(value)):
         at = (place,) if isinstance(value, list) else ()
         record = reading.record(model, item, at)
         if record is not None:
@@ -333,7 +334,7 @@ def write_skill_evals(source: ConversionSource) -> WrittenCases:
         fields: JsonObject = {
             "id": case.id,
             "prompt": case.input if isinstance(case.input, str) else str(case.input),
-            "files": files if isinstance(files, list) else [],
+            "files": as_items(files),
             "expectations": [
                 {"criterion": c.name, "description": c.question, "required": c.required}
                 for c in criteria
@@ -388,7 +389,7 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = ForeignFile(document)
     header = reading.record(_WorkflowDataset, document.value)
-    fields = document.value if isinstance(document.value, dict) else {}
+    fields = as_mapping(document.value)
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")
