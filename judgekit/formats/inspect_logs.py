@@ -17,7 +17,7 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import MAX_FILE_BYTES, AttachmentError, open_zip, read_member
 from judgekit.formats.documents import ParsedDocument, parse_document
 from judgekit.formats.foreign_file import ForeignFile, map_texts
-from judgekit.formats.messages import final_text, read_messages
+from judgekit.formats.messages import asked_of, final_text, read_messages
 from judgekit.formats.rows import require_pyarrow
 from judgekit.formats.text import (
     as_items,
@@ -61,7 +61,6 @@ _UNREAD = {
     "invalidation": "inspect_ai counts these samples as invalid, for a reason that is in the log",
     "error_retries": "only the last try of a sample has an answer",
 }
-_ABOUT_MESSAGES = frozenset({"id", "source", "model", "metadata"})
 # What a scorer says of an answer; `N` (no answer) is no score.
 _SCORES: dict[str, JsonValue] = {"C": "pass", "I": "fail", "P": 0.5, "N": None}
 
@@ -218,7 +217,11 @@ class _Log:
         target = sample.get("target")
         if isinstance(target, list) and len(target) == 1:
             target = target[0]
-        asked: JsonObject = {"input": _input_of(sample), "reference": target or None}
+        question, choices = asked_of(sample.get("input")), sample.get("choices")
+        asked: JsonObject = {
+            "input": {"question": question, "choices": choices} if choices else question,
+            "reference": target or None,
+        }
         if case_id not in self.reading.places:
             more = sample.get("metadata")
             self.reading.add_case({"id": case_id, **asked, "metadata": more or None}, at)
@@ -304,17 +307,3 @@ class _Log:
                 self.reading.leave_out(at, message)
                 continue
             yield label
-
-
-def _input_of(sample: JsonObject) -> JsonValue:
-    asked, choices = sample.get("input"), sample.get("choices")
-    if isinstance(asked, list):
-        messages = objects_in(asked)
-        is_text = [one.get("role") for one in messages if "content" in one] == ["user"]
-        bare: list[JsonValue] = [
-            # The name of a model would tell the judge whose answer it sees.
-            {n: v for n, v in one.items() if n not in _ABOUT_MESSAGES}
-            for one in messages
-        ]
-        asked = messages[0]["content"] if is_text and len(messages) == 1 else bare
-    return {"question": asked, "choices": choices} if choices else asked
