@@ -149,9 +149,7 @@ def _files(
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 
-class SkillVersion(SnakeRecord):
-    """One version of a skill."""
-
+class _SkillVersion(SnakeRecord):
     version: Count
     timestamp: AwareDatetime
     description: str = ""
@@ -160,37 +158,23 @@ class SkillVersion(SnakeRecord):
     # The mean over all cases, from 1 to 5; None where nothing was graded.
     average_score: Annotated[Finite, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)] | None = None
 
-    @property
-    def value(self) -> float | None:
-        """The average score on [0, 1]; None where nothing was graded."""
-        if self.average_score is None:
-            return None
-        return (self.average_score - LOWEST_SCORE) / (HIGHEST_SCORE - LOWEST_SCORE)
 
-
-class SkillHistory(SnakeRecord):
-    """The versions of a skill."""
-
-    versions: Annotated[tuple[SkillVersion, ...], Field(min_length=1)]
+class _SkillHistory(SnakeRecord):
+    versions: Annotated[tuple[_SkillVersion, ...], Field(min_length=1)]
     current_version: Count
 
-    @property
-    def current(self) -> SkillVersion:
-        return next(v for v in self.versions if v.version == self.current_version)
 
-
-def read_skill_history(path: Path | str) -> SkillHistory:
+def read_skill_history(path: Path | str) -> JsonObject:
+    """The versions of a skill in a valid `history.json`."""
     reading = check_history(read_document(path))
     reading.refuse_errors()
-    if not isinstance(reading.head, SkillHistory):  # pragma: no cover - then there was an error
-        raise TypeError
-    return reading.head
+    return as_mapping(reading.document.value)
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
     """A `history.json`, with its faults."""
     reading = ForeignFile(document)
-    reading.head = reading.record(SkillHistory, document.value)
+    reading.record(_SkillHistory, document.value)
     fields = as_mapping(document.value)
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
@@ -201,7 +185,6 @@ def check_history(document: ParsedDocument) -> ForeignFile:
             reading.add(("versions", index, "version"), f"the version {number} appears twice")
         numbers.append(number)
     current = fields.get("current_version")
-    # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
