@@ -16,6 +16,7 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import AnyRecord, CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.skill_tests_schema import OTHER_FIELDS
 from judgekit.formats.text import as_items, as_mapping, one_or_several
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
@@ -84,12 +85,15 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
                 }
                 for expectation in case.expectations
             ]
+            # The required expectations decide; the others are only reported.
+            rubric: JsonObject = {"name": case.id, "criteria": criteria, "pass_threshold": 0.0}
+            if own := {one.criterion: one.extra for one in case.expectations if one.extra}:
+                rubric["metadata"] = {OTHER_FIELDS: {**own}}
             case_fields: JsonObject = {
                 "id": case.id,
                 "input": case.prompt,
                 "context": {"files": files} if files else None,
-                # The required expectations decide; the others are only reported.
-                "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
+                "rubric": rubric,
                 "skill": skill,
                 "metadata": {**case.extra, "files": [*case.files]} if case.files else case.extra,
             }
@@ -313,14 +317,20 @@ def write_skill_evals(source: ConversionSource) -> WrittenCases:
     listed: list[JsonValue] = []
     for case in cases:
         files = case.metadata.get("files")
-        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        rubric = case.rubric if isinstance(case.rubric, Rubric) else None
+        other = as_mapping(rubric.metadata.get(OTHER_FIELDS)) if rubric else {}
         fields: JsonObject = {
             "id": case.id,
             "prompt": case.input if isinstance(case.input, str) else str(case.input),
             "files": as_items(files),
             "expectations": [
-                {"criterion": c.name, "description": c.question, "required": c.required}
-                for c in criteria
+                {
+                    **as_mapping(other.get(c.name)),
+                    "criterion": c.name,
+                    "description": c.question,
+                    "required": c.required,
+                }
+                for c in (rubric.criteria if rubric else ())
             ],
         }
         rest = {name: item for name, item in case.metadata.items() if name not in fields}
