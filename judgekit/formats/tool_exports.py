@@ -43,6 +43,7 @@ _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
     "cached_input_tokens": "llm.token_count.prompt_details.cache_read",
+    "reasoning_tokens": "llm.token_count.completion_details.reasoning",
     "cost_usd": "gen_ai.usage.cost",
 }  # fmt: skip
 

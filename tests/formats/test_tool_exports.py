@@ -228,6 +228,25 @@ def test_the_cost_of_a_langsmith_run_is_read_from_its_text(
     assert (output.usage.input_tokens, output.usage.cost_usd) == (10, cost)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "b", "span_id": "x", "root_span_id": "x", "input": "q", "output": "a",
+         "metrics": {"prompt_tokens": 9, "prompt_cached_tokens": 8, "completion_tokens": 4,
+                     "completion_reasoning_tokens": 3}},
+        {"id": "r", "run_type": "llm", "inputs": {"q": 1}, "outputs": {"a": 2}, "prompt_tokens": 9,
+         "completion_tokens": 4, "prompt_token_details": {"cache_read": 8},
+         "completion_token_details": {"reasoning": 3}},
+    ],
+)  # fmt: skip
+def test_cached_and_reasoning_tokens_of_a_trace_are_read(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
+    ((_, output),) = iter_case_outputs(write(tmp_path / "a.json", [row]))
+    known = {"input_tokens": 9, "output_tokens": 4, "cached_input_tokens": 8, "reasoning_tokens": 3}
+    assert output.usage == Usage(**known)
+
+
 def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "b.json", BRAINTRUST | {"comments": [{"text": "x"}]})
     assert "`comments` is not imported: one list of a file is read" in [
