@@ -66,9 +66,7 @@ from .problems import (
     problem_from_error as problem_from_error,
     problem_from_fault as problem_from_fault,
     suggest_name as suggest_name,
-    threshold_fault as threshold_fault,
     vague_word as vague_word,
-    valid_scales as valid_scales,
     validation_faults as validation_faults,
 )
 from .promptfoo import promptfoo_result_rows as promptfoo_result_rows

@@ -57,7 +57,6 @@ def is_quality_record(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_object(value: JsonValue) -> bool:
-    """Whether a value is one object of a quality memory."""
     fields = as_mapping(value)
     return isinstance(fields.get("type"), str) and isinstance(fields.get("fields"), dict)
 
@@ -376,13 +375,11 @@ _UNREAD_TABLES = {
 
 
 def foreign_shape(value: JsonValue) -> Format | None:
-    """The format of another tool that a document has."""
     sample = value if isinstance(value, dict) else _first(value)
     return next((shape for shape in FORMATS if sample and shape.matches(sample)), None)
 
 
 def foreign_row_shape(fields: dict[str, JsonValue]) -> Format | None:
-    """The format of another tool that a row has."""
     return next((shape for shape in FORMATS if shape.in_rows and shape.matches(fields)), None)
 
 

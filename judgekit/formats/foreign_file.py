@@ -48,7 +48,6 @@ class SnakeRecord(Record):
 
     @property
     def extra(self) -> JsonObject:
-        """The unknown fields, unchanged."""
         return dict(self.model_extra or {})
 
 

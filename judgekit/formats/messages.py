@@ -46,7 +46,6 @@ _CALL_ROLE = "assistant"
 
 
 def is_message(value: JsonValue) -> bool:
-    """Whether a value looks like a chat message."""
     if not isinstance(value, dict) or not isinstance(value.get("role"), str):
         return False
     in_parts = isinstance(value.get("parts", value.get("content")), list)

@@ -192,12 +192,10 @@ def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | 
 
 
 def is_near_name(name: str, known: Iterable[str]) -> bool:
-    """Whether a name may be a misspelling of a known one."""
     return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
 
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
-    """The fields that are valid at a place in a record."""
     here: type[Record] | None = model
     for part in where:
         if here is None:
@@ -209,7 +207,6 @@ def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
 
 
 def json_kind(value: object) -> str:
-    """The kind of a value in plain words."""
     return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
 
 
@@ -345,7 +342,6 @@ _THRESHOLDS = (("pass_threshold",), ("pass_value",))
 
 
 def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
-    """The scales of the rubric or the criterion that a threshold belongs to."""
     holder = value
     for part in where[:-1]:
         _, holder = _step(holder, part)

@@ -234,7 +234,7 @@ class _Export:
     def __init__(self, document: ParsedDocument) -> None:
         value, reading = document.value, ForeignFile(document)
         self.reading = reading
-        self._found: defaultdict[str, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
+        self._found: defaultdict[type, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
         self.carried: list[JsonObject] = []
         objects: Iterator[tuple[KeyPath, JsonObject]]
         if isinstance(value, dict) and is_object(value):
@@ -263,7 +263,7 @@ class _Export:
         fields = reading.record(model, whole.fields, (*at, "fields"))
         if fields is None:
             return
-        known = self._found[name]
+        known = self._found[model]
         key = whole.id if whole.id is not None else fields.extra.get("id")
         if not isinstance(key, str | int) or not str(key).strip():
             # An object without an id is called by its name, or its number among its type.
@@ -276,12 +276,12 @@ class _Export:
         else:
             known[key] = _Located(fields, at)
 
-    def of(self, name: str, model: type[_Fields]) -> dict[str, _Located[_Fields]]:  # noqa: ARG002 - says the type of the fields
-        return cast("dict[str, _Located[_Fields]]", self._found[name])
+    def of(self, model: type[_Fields]) -> dict[str, _Located[_Fields]]:
+        return cast("dict[str, _Located[_Fields]]", self._found[model])
 
     def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
         """Whether an object with this id exists; a missing one is reported."""
-        known = self._found[name]
+        known = self._found[_MODELS[name]]
         if key in known:
             return True
         field_name = at[-1] if isinstance(at[-1], str) else at[-2]
@@ -300,7 +300,7 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
     export = _Export(document)
     reading, rubrics = export.reading, _rubrics(export)
     benchmarks = _benchmarks(export)
-    for key, case in export.of("test-case", _TestCase).items():
+    for key, case in export.of(_TestCase).items():
         _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
     reading.memory_objects = tuple(export.carried)
     return reading
@@ -315,9 +315,9 @@ def quality_rubrics(document: ParsedDocument) -> dict[str, JsonObject]:
 
 
 def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
-    criteria = export.of("rubric-criterion", _CriterionFields)
+    criteria = export.of(_CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
-    for key, rubric in export.of("rubric", _RubricFields).items():
+    for key, rubric in export.of(_RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
             where = (*rubric.at, "fields", "criteriaIds", index)
             export.refer("rubric-criterion", criterion_id, where)
@@ -333,7 +333,7 @@ def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
 def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
     """The benchmarks of each case by their ids, without their results."""
     found: dict[str, dict[str, JsonValue]] = {}
-    for key, benchmark in export.of("benchmark", Benchmark).items():
+    for key, benchmark in export.of(Benchmark).items():
         fields = benchmark.fields.as_given()
         known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
         for index, case_id in enumerate(benchmark.fields.test_case_ids):
@@ -447,13 +447,10 @@ def human_judgments(
 ) -> tuple[list[tuple[int, JsonObject]], Counter[JudgmentSource]]:
     """The human judgments as rows of labels, and the number of all others by their source."""
     export = _Export(document)
-    runs, criteria = (
-        export.of("test-run", _TestRun),
-        export.of("rubric-criterion", _CriterionFields),
-    )
+    runs, criteria = export.of(_TestRun), export.of(_CriterionFields)
     repeats, rows = _repeats(runs), list[tuple[int, JsonObject]]()
     left_out: Counter[JudgmentSource] = Counter()
-    for key, found in export.of("eval-judgment", _JudgmentFields).items():
+    for key, found in export.of(_JudgmentFields).items():
         judgment, at = found.fields, (*found.at, "fields")
         if judgment.judged_by_type != "human":
             left_out[judgment.judged_by_type] += 1
@@ -515,8 +512,8 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
     """The runs of an export as the rows of an outputs file."""
     # A run without a prompt version has no variant.
     export = _Export(document)
-    cases = export.of("test-case", _TestCase)
-    runs = export.of("test-run", _TestRun)
+    cases = export.of(_TestCase)
+    runs = export.of(_TestRun)
     for found in runs.values() if cases else ():
         case_id = found.fields.case_id
         export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)

@@ -36,7 +36,6 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
-    """A case as a `test-case`."""
     fields: JsonObject = {
         "name": case.name or case.id,
         "description": case.description,

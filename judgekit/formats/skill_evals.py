@@ -312,7 +312,6 @@ def check_analysis(document: ParsedDocument) -> ForeignFile:
 
 
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
-    """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
     listed: list[JsonValue] = []
     for case in cases:

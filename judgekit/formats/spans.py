@@ -156,7 +156,6 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
 
 
 def read_spans(values: Sequence[JsonValue]) -> list[Span]:
-    """Spans as records, oldest first."""
     spans = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict):
@@ -309,7 +308,6 @@ def span_events(spans: Sequence[Span]) -> list[RawEvent]:
 
 
 def span_usage(spans: Sequence[Span]) -> Usage | None:
-    """Tokens and money of the model calls."""
     # A span whose inner spans have usage of their own is not counted beside them.
     names = span_names()
     fields = {name: paths for name, paths in names.items() if name != _COST}

@@ -85,7 +85,6 @@ def tool_items(value: JsonValue) -> tuple[tuple[str | int, ...], list[JsonValue]
 
 
 def tool_shape(row: JsonValue) -> ToolShape | None:
-    """The export that a row is of."""
     if not isinstance(row, dict):
         return None
     return next((shape for shape in tool_shapes() if shape.matches(row)), None)

@@ -256,7 +256,6 @@ class SourceTree:
             raise DatasetError(f"cannot be read: {error}", path=path) from error
 
     def document(self, name: str) -> object:
-        """A JSON file's value."""
         return self._parsed(self.text(name), name, 1)
 
     def objects(self, name: str) -> list[JsonObject]:
