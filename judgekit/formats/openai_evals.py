@@ -18,11 +18,11 @@ from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import ForeignFile, SnakeRecord, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.rows import iter_rows
-from judgekit.formats.text import as_items, as_mapping, one_or_several, without_nulls
+from judgekit.formats.text import as_items, as_mapping, objects_in, one_or_several, without_nulls
 from judgekit.records import Case, Criterion, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from judgekit.formats.text import KeyPath
@@ -124,6 +124,7 @@ class GraderCriteria:
 class _Graders(ForeignFile):
     assertions: list[JsonObject] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()  # the fields of the item that the input of its case has
 
 
 def read_graders(path: Path | str) -> GraderCriteria:
@@ -163,10 +164,16 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
     content: JsonValue = value
     for name in at:
         content = as_mapping(content).get(str(name))
+    prompts = json.dumps([one.get("input") for one in _every_grader(value["testing_criteria"])])
+    asked_about = {placeholder[1] for placeholder in _PLACEHOLDER.finditer(prompts)}
     for place, row in reading.objects(content, at):
         inner = row.get("item")
         item = inner if isinstance(inner, dict) else row
-        found, number = _Graders(document), int(place[-1]) + 1
+        reference = next((name for name in _REFERENCES if name in item), None)
+        # Another such field that a grader asks about, as `answer`, is what it compares with it.
+        hidden = {n for n in _REFERENCES if n == reference or f"item.{n}" not in asked_about}
+        shown = {name: value for name, value in item.items() if name not in hidden}
+        found, number = _Graders(document, shown=frozenset(shown)), int(place[-1]) + 1
         rendered = map_texts(value["testing_criteria"], (), partial(_rendered, item, found, place))
         for where, grader in found.objects(rendered, ("testing_criteria",)):
             _take(grader, where, found, weight=1.0, depth=0)
@@ -174,10 +181,7 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
         known = {(one.line, one.message) for one in reading.problems}
         reading.problems += [one for one in found.problems if (one.line, one.message) not in known]
         case_id = str(item.get("id", f"item-{number}"))
-        asked: JsonObject = {
-            "input": {name: v for name, v in item.items() if name not in _REFERENCES},
-            "reference": next((item[name] for name in _REFERENCES if name in item), None),
-        }
+        asked: JsonObject = {"input": shown, "reference": item.get(reference or "")}
         rubric = _rubric(found, case_id)
         fields: JsonObject = {"id": case_id, **asked, "assertions": [*found.assertions]}
         fields["rubric"] = None if rubric is None else rubric.to_json()
@@ -188,6 +192,12 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
             row_of_output = {"case_id": case_id, **asked, **answer}
             reading.outputs.append((place, without_nulls(row_of_output)))
     return reading
+
+
+def _every_grader(value: JsonValue) -> Iterator[JsonObject]:
+    for grader in objects_in(value):
+        yield grader
+        yield from _every_grader([*as_mapping(grader.get("graders")).values()])
 
 
 def _rendered(
@@ -277,7 +287,7 @@ def _add_criterion(
     texts = [_text(message.content) for message in grader.input]
     whole = "\n\n".join(text for text in texts if text.strip())
     fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
-    fields["question"] = _PLACEHOLDER.sub(_named, whole) or "?"
+    fields["question"] = _PLACEHOLDER.sub(partial(_named, found.shown), whole) or "?"
     if isinstance(grader, _ScoreModelGrader):
         low, high = grader.range
         fields["scale"] = {"min": low, "max": high}
@@ -307,11 +317,11 @@ def _text(content: JsonValue) -> str:
     return "\n".join(map(_text, as_items(content)))
 
 
-def _named(placeholder: re.Match[str]) -> str:
+def _named(shown: frozenset[str], placeholder: re.Match[str]) -> str:
     path = placeholder.group(1)
     field = path.removeprefix("item.")
     # What a judge is shown under this name.
-    known = "the reference" if field in _REFERENCES else f"the {field}"
+    known = "the reference" if field in {*_REFERENCES} - shown else f"the {field}"
     return "the output" if path.startswith("sample.") else known
 
 

@@ -13,7 +13,7 @@ from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import FORMATS, foreign_shape, read_whole_document
 from judgekit.formats.messages import answer_of, read_messages
-from judgekit.records import Usage
+from judgekit.records import Rubric, Usage
 from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
@@ -479,6 +479,22 @@ def test_graders_have_the_fields_of_each_item(tmp_path: Path) -> None:
     assert isinstance(case.rubric, jk.Rubric)
     assert case.rubric.criteria[0].question == "Is it like the reference?"
     assert (case.input, case.reference, output.text) == ({"question": "2+2"}, "4", "4")
+
+
+def test_a_judge_is_shown_the_answer_that_a_grader_compares_with_the_reference(
+    tmp_path: Path,
+) -> None:
+    asks = {"role": "user", "content": "Is {{item.answer}} like {{ item.reference_answer }}?"}
+    grader = {"type": "score_model", "name": "like", "input": [asks]}
+    whole = {"type": "multi", "graders": {"g": grader}, "calculate_output": "g"}
+    item = {"q": "Q", "answer": "A", "reference_answer": "R", "ideal": "I"}
+    source = {"source": {"content": [{"item": item}, {"item": {"q": "Q", "answer": "A"}}]}}
+    path = write(tmp_path / "a.json", {"testing_criteria": [whole], "data_source": source})
+    first, second = jk.load_dataset(path).cases
+    assert (first.input, first.reference) == ({"q": "Q", "answer": "A"}, "R")
+    assert (second.input, second.reference) == ({"q": "Q"}, "A")
+    assert isinstance(first.rubric, Rubric)
+    assert first.rubric.criteria[0].question == "Is the answer like the reference?"
 
 
 def test_a_field_that_no_item_has_is_an_error(tmp_path: Path) -> None:
