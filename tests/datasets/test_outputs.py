@@ -66,8 +66,8 @@ def test_an_answer_that_was_exported_is_an_output_again(tmp_path: Path) -> None:
     path = tmp_path / "o.jsonl"
     path.write_text(result_line(result), encoding="utf-8")
     found = next(iter_outputs(path))
-    known = {"case_id": "c", "variant": "v1", "metadata": {"repeat": 1}}
-    assert found == output.model_copy(update=known)
+    named = {"case_id": "c", "variant": "v1", "metadata": {"repeat": 1}}
+    assert found == output.model_copy(update=named)
     ((case, _),) = iter_case_outputs(path)
     assert (case.id, case.input, case.reference) == ("c", "Q", "R")
 
