@@ -161,7 +161,7 @@ def merged_test(first: JsonObject, second: JsonObject) -> JsonObject:
 
 
 _EXPECTED = re.compile(r"__expected\d*")
-_CONFIG = re.compile(r"__config:__expected(\d*):threshold")
+_CONFIG = re.compile(r"__config:__expected([1-9]\d*)?:threshold")
 _METADATA = "__metadata:"
 _LIST = "[]"
 _COMMA = re.compile(r"(?<!\\),")

@@ -158,13 +158,14 @@ def _metadata(shape: ToolShape, item: JsonObject, found: JsonObject) -> JsonValu
     rest = {name: value for name, value in item.items() if name not in read and value is not None}
     if shape.holds == "cases":
         # Of a mapping from which one field is read the others are left.
+        left: dict[str, JsonObject] = {}
         for places in shape.fields.values():
             used = next((path for path in places.split() if value_at(item, path) is not None), "")
             name, *inner = used.split(".")
-            part = rest.get(name, item.get(name))
-            if inner and isinstance(part, dict):
-                rest[name] = {n: v for n, v in part.items() if n != inner[0] and v is not None}
-        rest = {name: value for name, value in rest.items() if value != {}}
+            if inner and isinstance(part := item[name], dict):
+                left[name] = without_nulls(left.get(name, part))
+                left[name].pop(inner[0], None)
+        rest |= {name: part for name, part in left.items() if part}
     own = found.get("metadata")
     return {**rest, **(own if isinstance(own, dict) else {} if own is None else {"metadata": own})}
 
