@@ -134,7 +134,6 @@ DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
 
 
 def duplicate_id_fault(first_line: int) -> FieldFault:
-    """The fault of a case whose id an earlier one has."""
     return FieldFault(("id",), f"{DUPLICATE_ID}; first in line {first_line}", DUPLICATE_REMEDY)
 
 
@@ -168,12 +167,6 @@ def validation_faults(
     n_more = max(0, len(details) - _MOST)
     more = [FieldFault((), f"and {n_more:,} more are wrong with it")] if n_more else []
     return [*faults.values(), *more]
-
-
-def dotted_path(where: KeyPath) -> str:
-    """A path as it is written in a message: `criteria[0].name`."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-    return text.removeprefix(".")
 
 
 def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
@@ -239,7 +232,8 @@ def _step(here: JsonValue, part: str | int) -> tuple[bool, JsonValue]:
 def _fault(
     detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
 ) -> FieldFault:
-    field = f"`{dotted_path(where)}`" if where else "the whole"
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+    field = f"`{''.join(parts).removeprefix('.')}`" if where else "the whole"
     value, kind = detail["input"], detail["type"]
     remedy: str | None = None
     if kind == "missing":

@@ -113,7 +113,12 @@ class _Config:
     def read(self) -> ForeignFile:
         if isinstance(description := self._fields.get("description"), str):
             self.reading.header = {"description": description}
-        default = self._default()
+        default = self._fields.get("defaultTest")
+        if isinstance(default, str):
+            # Every case needs it: unlike one file of tests it cannot be left out.
+            read = self._in_file(default, ("defaultTest",), self.reading.add)
+            default = read[0] if len(read) == 1 else None
+        default = as_mapping(default)
         written = self._fields.get("tests")
         if written is None and self._fields.get("scenarios") is None:
             written = [{}]  # then every prompt is sent once
@@ -137,14 +142,6 @@ class _Config:
             if value and name not in READ_FIELDS:
                 reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
                 self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
-
-    def _default(self) -> JsonObject:
-        default = self._fields.get("defaultTest")
-        if isinstance(default, str):
-            # Every case needs it: unlike one file of tests it cannot be left out.
-            read = self._in_file(default, ("defaultTest",), self.reading.add)
-            default = read[0] if len(read) == 1 else None
-        return as_mapping(default)
 
     def _run(self, default: JsonObject) -> PromptfooRun:
         cases = self.reading.cases
@@ -474,12 +471,6 @@ class _PromptfooResult(CamelRecord):
     error: str | None = None  # why there is no answer, or why it failed
     metadata: JsonValue = None
 
-    @property
-    def exported(self) -> JsonObject:
-        """What an export of judgekit adds; empty in a result that promptfoo made."""
-        about = self.metadata
-        return about if isinstance(about, dict) and "judgekit_run" in about else {}
-
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     return _results(document)[0]
@@ -504,12 +495,20 @@ def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonO
         variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
         variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
         values: JsonValue = result.vars
-        if about := result.exported:
+        about = as_mapping(result.metadata)
+        if "judgekit_run" in about:  # which an export of judgekit adds
             case_id, variant = str(about.get("case_id")), str(about.get("variant"))
             values = result.vars["input"] if [*result.vars] == ["input"] else values
         named: JsonObject = {"case_id": case_id, "variant": variant}
         named["input"] = inputs.setdefault(case_id, values)
-        yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
+        row = _row(result, repeats[case_id, variant])
+        if "judgekit_run" in about:  # promptfoo's score of an answer without one is 0
+            known = as_mapping(row["metadata"]) | {
+                "success": about.get("passed"),
+                "score": about.get("value"),
+            }
+            row["metadata"] = without_nulls(known)
+        yield document.line_of(*at), named | row
         repeats[case_id, variant] += 1
 
 
@@ -564,8 +563,6 @@ def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
         "cost_usd": result.cost,
     }
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
-    if about := result.exported:  # promptfoo's score of an answer without one is 0
-        metadata |= {"success": about.get("passed"), "score": about.get("value")}
     if made is not None:
         metadata["transformed"] = True  # by promptfoo, so that no case's transform is applied again
     fields: JsonObject = {

@@ -492,20 +492,14 @@ def human_judgments(
 
 def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
     """The number of each run among those of its case and variant, where there are several."""
+    # The memory does not number runs; their order in the file does.
     same: defaultdict[tuple[str, str | None], list[str]] = defaultdict(list)
     for key, found in runs.items():
         same[found.fields.case_id, found.fields.answered_by].append(key)
-    counted: dict[str, int] = {}
-    for keys in same.values():
-        # judgekit's own exports number them, and may hold some of them only, in any order. The
-        # memory does not number runs; their order in the file does.
-        numbered = (runs[key].fields.extra.get("repeat") for key in keys)
-        own = [n for n in numbered if isinstance(n, int)]
-        if len({*own}) == len(keys):
-            counted |= dict(zip(keys, own, strict=True))
-        elif len(keys) > 1:
-            counted |= {key: n for n, key in enumerate(keys)}
-    return counted
+    counted = {key: n for keys in same.values() if len(keys) > 1 for n, key in enumerate(keys)}
+    # judgekit's own exports number them, and may hold some of them only.
+    own = {key: found.fields.extra.get("repeat") for key, found in runs.items()}
+    return counted | {key: n for key, n in own.items() if isinstance(n, int)}
 
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:

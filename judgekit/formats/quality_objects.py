@@ -11,9 +11,7 @@ from judgekit.formats.text import without_nulls
 from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pydantic import JsonValue
+    from collections.abc import Iterator
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
 
@@ -50,21 +48,14 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
         "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
     }
     own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    whole = {**split_metadata(case.metadata), **without_nulls(fields), **own}
-    return quality_object("test-case", case.id, whole)
-
-
-def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
-    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
-    plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
-    inner: JsonObject = {
-        name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
-    }
-    return {**plain, "metadata": inner} if inner else plain
+    # Metadata stands among these fields, but for names that they have: the reverse of reading.
+    metadata = {n: v for n, v in case.metadata.items() if n not in CASE_FIELD_NAMES}
+    if inner := {n: v for n, v in case.metadata.items() if n in CASE_FIELD_NAMES - {"rubricId"}}:
+        metadata["metadata"] = inner
+    return quality_object("test-case", case.id, {**metadata, **without_nulls(fields), **own})
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
     threshold, weights = rubric_marks(rubric)
     ids = criterion_ids(rubric, rubric_id)
     fields: JsonObject = {
