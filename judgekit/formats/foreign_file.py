@@ -130,7 +130,6 @@ class ForeignFile:
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Record a warning: the file can be used, but should be fixed."""
         self.add(where, message, remedy, case_id=case_id, severity="warning")
 
     def leave_out(
@@ -282,7 +281,6 @@ class ForeignFile:
         return with_memory_objects(dataset, self.memory_objects)
 
     def rows(self, of: Literal["outputs", "labels", "replies"]) -> Iterator[FileRow]:
-        """The outputs or labels of a log, as the rows of a file of them."""
         self.refuse_errors()
         self.warn_of_omissions()
         for at, fields in getattr(self, of):
@@ -306,7 +304,6 @@ class ForeignFile:
                 warnings.warn(warning, stacklevel=1)
 
     def refuse_errors(self, *, unique: bool = True) -> None:
-        """Raise the first error, if there is one."""
         errors = [one for one in self.errors if unique or not one.message.startswith(DUPLICATE_ID)]
         if not errors:
             return

@@ -82,7 +82,6 @@ class _Assertion:
 
     @property
     def plain(self) -> str:
-        """The name without the negation."""
         return self.name.removeprefix(_NOT)
 
     def settings(self, *names: str) -> JsonObject:

@@ -307,7 +307,6 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
 
 
 def quality_rubrics(document: ParsedDocument) -> dict[str, JsonObject]:
-    """The rubrics of an export by their ids, as the fields of a `Rubric`."""
     export = _Export(document)
     rubrics = _rubrics(export)
     export.reading.refuse_errors()

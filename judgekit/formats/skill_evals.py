@@ -176,7 +176,6 @@ def read_skill_history(path: Path | str) -> JsonObject:
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
-    """A `history.json`, with its faults."""
     reading = ForeignFile(document)
     reading.record(_SkillHistory, document.value)
     fields = as_mapping(document.value)
@@ -240,7 +239,6 @@ class _Grading(SnakeRecord):
 
 
 def check_grading(document: ParsedDocument) -> ForeignFile:
-    """A `grading.json`, or a list of gradings, with its faults."""
     reading = ForeignFile(document)
     for at, grading in _results(_Grading, reading):
         for index, one in enumerate(grading.results):
@@ -276,7 +274,6 @@ class _BlindComparison(SnakeRecord):
 
 
 def check_comparison(document: ParsedDocument) -> ForeignFile:
-    """A `comparison.json`, or a list of comparisons, with its faults."""
     reading = ForeignFile(document)
     list(_results(_BlindComparison, reading))  # no field follows from another
     return reading
@@ -298,7 +295,6 @@ class _ImprovementAnalysis(SnakeRecord):
 
 
 def check_analysis(document: ParsedDocument) -> ForeignFile:
-    """An `analysis.json`, or a list of analyses, with its faults."""
     reading = ForeignFile(document)
     for at, one in _results(_ImprovementAnalysis, reading):
         if one.winner_version == one.loser_version:
