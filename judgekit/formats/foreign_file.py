@@ -135,7 +135,6 @@ class ForeignFile:
     def leave_out(
         self, at: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Record that a part of the file is not imported; the rest of it is."""
         # What stands once, in a default or a file, may be met once for every case.
         if (at, message) not in self._left_out:
             self._left_out.add((at, message))
@@ -262,7 +261,6 @@ class ForeignFile:
 
     @property
     def errors(self) -> list[Problem]:
-        """The errors, which make the file unusable, by line."""
         errors = [problem for problem in self.problems if problem.severity == "error"]
         return sorted(errors, key=lambda problem: problem.line or 0)
 

@@ -104,7 +104,6 @@ def with_row_ids(found: Iterable[MemoryRow], names: Collection[str]) -> list[Mem
 
 
 def frame_library(data: object) -> str | None:
-    """The library that a frame belongs to, where it is one that results are handed to."""
     module = type(data).__module__.partition(".")[0]
     return module if module in FRAME_LIBRARIES else None
 

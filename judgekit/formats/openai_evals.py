@@ -18,11 +18,11 @@ from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import ForeignFile, SnakeRecord, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.rows import iter_rows
-from judgekit.formats.text import as_items, as_mapping, objects_in, one_or_several, without_nulls
+from judgekit.formats.text import as_items, as_mapping, one_or_several, without_nulls
 from judgekit.records import Case, Criterion, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from judgekit.formats.text import KeyPath
@@ -81,8 +81,6 @@ _MODELS: Mapping[str, type[SnakeRecord]] = {
     "multi": _MultiGrader,
 }
 
-_CODE = "python"
-
 # `like` and `ilike` look for a part of the output, with and without regard to case.
 _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
 
@@ -95,9 +93,6 @@ _METRICS: Mapping[str, JsonObject] = {
     "rouge_l": {"type": "rouge-l"},
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
-
-# OpenAI names the library, rapidfuzz, and none of its ten measures, which give other numbers.
-_UNCERTAIN = "fuzzy_match"
 
 # A grader may check any template; an assertion can check only the output itself, or a part of it.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json\.([\w.]+))\s*\}\}\s*")
@@ -164,8 +159,13 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
     content: JsonValue = value
     for name in at:
         content = as_mapping(content).get(str(name))
-    prompts = json.dumps([one.get("input") for one in _every_grader(value["testing_criteria"])])
-    asked_about = {placeholder[1] for placeholder in _PLACEHOLDER.finditer(prompts)}
+    asked_about: set[str] = set()
+
+    def note(text: str, where: KeyPath) -> str:
+        asked_about.update(() if where[-1:] == ("reference",) else _PLACEHOLDER.findall(text))
+        return text
+
+    map_texts(value["testing_criteria"], (), note)
     for place, row in reading.objects(content, at):
         inner = row.get("item")
         item = inner if isinstance(inner, dict) else row
@@ -194,12 +194,6 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
     return reading
 
 
-def _every_grader(value: JsonValue) -> Iterator[JsonObject]:
-    for grader in objects_in(value):
-        yield grader
-        yield from _every_grader([*as_mapping(grader.get("graders")).values()])
-
-
 def _rendered(
     item: JsonObject, found: _Graders, place: KeyPath, text: str, at: KeyPath
 ) -> JsonValue:
@@ -221,11 +215,11 @@ def _rendered(
 
 def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, depth: int) -> None:
     kind = item.get("type")
-    if kind == _CODE:
+    if kind == "python":
         reason = "it is code, which is never run from a file of data"
         remedy = "write it as a check of your own (`judgekit.assertions`), or as a script"
         # No answer passes without the check that was lost.
-        found.assertions.append(found.not_imported(_CODE, (*at, "source"), reason, remedy))
+        found.assertions.append(found.not_imported("python", (*at, "source"), reason, remedy))
         return
     if not isinstance(kind, str) or kind not in _MODELS:
         message = f"no grader is of the type {str(kind)[:40]!r}"
@@ -262,7 +256,8 @@ def _add_assertion(
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
     name, measure = grader.evaluation_metric[:40], _METRICS.get(grader.evaluation_metric)
-    if name == _UNCERTAIN:
+    # The library has ten measures, which give other numbers.
+    if name == "fuzzy_match":
         message = f"{name!r} is read as `fuzz.ratio` of rapidfuzz: OpenAI names only the library"
         remedy = "check the threshold on some outputs, or use gleu or rouge_l"
         found.warn((*at, "evaluation_metric"), message, remedy)

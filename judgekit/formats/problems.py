@@ -290,7 +290,6 @@ def _shown(value: object) -> str:
 
 
 def _is_huge(value: object) -> bool:
-    """Whether it is a whole number too long to be shown."""
     # Python refuses to print an integer of more than 4,300 digits.
     return isinstance(value, int) and abs(value) >= 10**_SHOWN
 

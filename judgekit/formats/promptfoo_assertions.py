@@ -32,7 +32,6 @@ from judgekit.formats.promptfoo_vocabulary import (
     WRITE_IT,
     PromptfooChecks,
     UnsupportedAssertionError,
-    is_foreign_name,
     is_threshold,
     replacement_hint,
     share_weight,
@@ -85,7 +84,6 @@ class _Assertion:
         return self.name.removeprefix(_NOT)
 
     def settings(self, *names: str) -> JsonObject:
-        """Those of some settings that it has."""
         return {name: self.fields[name] for name in names if self.fields.get(name) is not None}
 
     @property
@@ -201,11 +199,11 @@ class AssertionReader:
             reason, remedy = "a judge sees the whole output", "transform the test's output"
             return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
-        if is_known or not is_foreign_name(plain):
+        if is_known or (hint := replacement_hint(plain)) is None:
             return None
         at = (*item.at, "type")
         reason = "it has no counterpart here"
-        return self._reading.not_imported(item.name, at, reason, replacement_hint(plain))
+        return self._reading.not_imported(item.name, at, reason, hint)
 
     def _code(self, item: _Assertion) -> JsonObject:
         """The mark of an assertion that is code, with what is called where scripts are allowed."""

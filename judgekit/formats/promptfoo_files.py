@@ -97,7 +97,6 @@ class ConfigFiles:
         return []
 
     def paths(self, name: str) -> list[Path]:
-        """The file of a name, or the files that a pattern matches."""
         pattern = name.removeprefix(FILE)
         if "://" in pattern:
             remedy = "name a file in the configuration's folder"

@@ -130,7 +130,6 @@ class VariantReader:
     _judges: dict[str, JsonObject] = field(default_factory=dict)
 
     def read(self, fields: JsonObject) -> None:
-        """Read the variants of all tests."""
         self._prompts = list(self._read_prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         providers = list(self._providers(fields.get(key), (key,)))
@@ -240,7 +239,6 @@ class VariantReader:
         return name
 
     def _judge(self, value: JsonValue, at: KeyPath) -> tuple[str, JsonObject] | None:
-        """A grader's name and the fields of its judge."""
         if isinstance(value, dict) and "id" not in value and "text" in value:
             value = value["text"]  # one provider each for texts, embeddings, …
         provider = next(self._providers(value, at), None)
@@ -257,8 +255,6 @@ class VariantReader:
         judge = {name: one for name, one in settings.items() if name in _JUDGE_SETTINGS}
         judge |= {"model": model} | ({} if base is None else {"api_base": base})
         return str(provider.fields.get("label") or provider.id), judge
-
-    # Providers
 
     def _providers(self, value: JsonValue, at: KeyPath) -> Iterator[_Provider]:
         if isinstance(value, list):
@@ -407,8 +403,6 @@ class VariantReader:
         files, _ = self._read(str(value), at, "file", lambda path: read_document(path).value)
         return files[0][1] if files else None
 
-    # Prompts
-
     def _read_prompts(self, value: JsonValue) -> Iterator[_Prompt]:
         if isinstance(value, dict):  # files with their labels
             value = [{"id": name, "label": label} for name, label in value.items()]
@@ -514,7 +508,6 @@ def _is_file(value: JsonValue) -> bool:
 
 
 def _code_name(call: JsonObject) -> str:
-    """A function of a file as a suite names it."""
     return _CODE + ":".join(str(call[part]) for part in ("file", "function") if part in call)
 
 

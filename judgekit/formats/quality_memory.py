@@ -135,7 +135,6 @@ class Benchmark(CamelRecord):
 
 # Fields of a case for which a `test-case` has no field; they stand among its fields.
 _ADDED_FIELDS = ("context", "stratum", "assertions", "evaluation")
-_BENCHMARKS = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
 
 CASE_FIELD_NAMES = frozenset(
     {
@@ -362,7 +361,7 @@ def _add_case(
     fields_there = case.as_given()
     own = {name: fields_there[name] for name in _KEPT if fields_there.get(name)}
     if benchmarks:
-        metadata = {**metadata, _BENCHMARKS: benchmarks}
+        metadata = {**metadata, "benchmarks": benchmarks}
     fields: JsonObject = {
         "id": key,
         **case.model_dump(mode="json", include=_OF_CASE),

@@ -336,8 +336,6 @@ class _Fixtures:
             return self._files.take(path)
 
 
-# An input is a prompt with values for its variables, or a prompt alone.
-_WITH_VARIABLES = {"prompt", "variables"}
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
@@ -369,7 +367,7 @@ def _test(case: Case) -> JsonObject:
     if case.tags and metadata.get("tags") != [*case.tags]:
         found["tags"] = [*case.tags]
     asked: JsonObject = {"prompt": case.input if isinstance(case.input, str) else str(case.input)}
-    if isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES:
+    if isinstance(case.input, dict) and case.input.keys() == {"prompt", "variables"}:
         asked = dict(case.input)
     if isinstance(case.context, dict):
         asked["context"] = _named(case.context)

@@ -93,7 +93,6 @@ class Span:
 
     @property
     def call_id(self) -> str | None:
-        """The id of the tool call that it runs."""
         return self._named("gen_ai.tool.call.id")
 
     @property

@@ -346,7 +346,6 @@ class ValueSpan:
 
 
 def json_spans(text: str) -> dict[KeyPath, ValueSpan]:
-    """Where every value of a valid JSON text stands."""
     spans: dict[KeyPath, ValueSpan] = {}
     keys: dict[KeyPath, int] = {}
     values: dict[int, KeyPath] = {}

@@ -127,7 +127,6 @@ def _found(item: JsonObject, paths: Mapping[str, Paths]) -> JsonObject:
 def _take(
     shape: ToolShape, item: JsonObject, at: KeyPath, reading: ForeignFile, number: int
 ) -> None:
-    """Add a row of labels, or of a case and perhaps its output."""
     if shape.holds == "labels":
         _add_labels(shape, item, at, reading, None)
         return

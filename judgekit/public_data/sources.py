@@ -150,7 +150,6 @@ def download_file(
     stalled_s: float = _STALLED_S,
     whole_s: float = _WHOLE_S,
 ) -> None:
-    """Download a file to its place, if it is the pinned one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, n_bytes, deadline = hashlib.sha256(), 0, time.monotonic() + whole_s
     with closing(_chunks(address, stalled_s)) as chunks, atomic_writer(target) as file:
