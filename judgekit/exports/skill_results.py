@@ -318,12 +318,8 @@ def extended_history(summary: RunSummary, known: JsonObject | None = None) -> Js
 
 
 def _write_history(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> None:
-    known: JsonObject | None = None
-    if path.is_file():
-        # A damaged history is refused rather than written over.
-        formats.read_skill_history(path)
-        value = formats.read_document(path).value
-        known = value if isinstance(value, dict) else None
+    # A damaged history is refused rather than written over.
+    known = formats.read_skill_history(path) if path.is_file() else None
     summary = evaluation.summarize_run((answer.result for answer in answers), run)
     write_object(path, extended_history(summary, known))
 

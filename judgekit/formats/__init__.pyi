@@ -50,7 +50,6 @@ from .messages import (
     is_chat as is_chat,
     is_message as is_message,
     messages_in as messages_in,
-    objects_in as objects_in,
     read_messages as read_messages,
 )
 from .openai_evals import read_graders as read_graders
@@ -67,9 +66,7 @@ from .problems import (
     problem_from_error as problem_from_error,
     problem_from_fault as problem_from_fault,
     suggest_name as suggest_name,
-    threshold_fault as threshold_fault,
     vague_word as vague_word,
-    valid_scales as valid_scales,
     validation_faults as validation_faults,
 )
 from .promptfoo import promptfoo_result_rows as promptfoo_result_rows
@@ -150,6 +147,7 @@ from .text import (
     is_archive as is_archive,
     iter_lines as iter_lines,
     javascript_text as javascript_text,
+    objects_in as objects_in,
     open_file as open_file,
     packed_stream as packed_stream,
     parse_strict_json as parse_strict_json,

@@ -118,7 +118,6 @@ class AttachmentReader:
     _n_bytes: int = 0
 
     def take(self, name: str) -> JsonObject:
-        """A file as a case shows it."""
         path = safe_file_name(name)
         if path in self._files:
             return {"file": name, **self._files[path]}

@@ -25,7 +25,14 @@ from judgekit.formats.rows import (
     scan_rows,
     suffix_of,
 )
-from judgekit.formats.text import MAX_DOCUMENT_BYTES, KeyPath, folder_exists, is_archive
+from judgekit.formats.text import (
+    MAX_DOCUMENT_BYTES,
+    KeyPath,
+    as_mapping,
+    folder_exists,
+    is_archive,
+    objects_in,
+)
 from judgekit.formats.tool_shapes import ToolShape, tool_items, tool_shape, tool_shapes
 from judgekit.records import CaseSource, Dataset, JsonObject
 
@@ -50,8 +57,7 @@ def is_quality_record(fields: dict[str, JsonValue]) -> bool:
 
 
 def is_object(value: JsonValue) -> bool:
-    """Whether a value is one object of a quality memory."""
-    fields = _dict(value)
+    fields = as_mapping(value)
     return isinstance(fields.get("type"), str) and isinstance(fields.get("fields"), dict)
 
 
@@ -200,7 +206,7 @@ def _has_spans(fields: dict[str, JsonValue]) -> bool:
     span = fields
     if "next_cursor" in fields or "spans" in fields:
         span = _first(fields.get("spans", fields.get("data")))
-    is_named = bool(_SPAN_IDS & (span.keys() | _dict(span.get("context")).keys()))
+    is_named = bool(_SPAN_IDS & (span.keys() | as_mapping(span.get("context")).keys()))
     return is_named and {"name", "attributes"} <= span.keys()
 
 
@@ -209,7 +215,7 @@ def _has_spans(fields: dict[str, JsonValue]) -> bool:
 FORMATS: tuple[Format, ...] = (
     Format(
         "a log of inspect_ai (eval, samples)",
-        lambda v: {"task", "model"} <= _dict(v.get("eval")).keys(),
+        lambda v: {"task", "model"} <= as_mapping(v.get("eval")).keys(),
         reader="inspect_logs:read_inspect_log",
         is_log=True,
     ),
@@ -290,7 +296,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "evals of the registry of openai/evals (class, args)",
         lambda v: any(
-            str(_dict(one).get("class")).startswith("evals.") and "args" in _dict(one)
+            str(as_mapping(one).get("class")).startswith("evals.") and "args" in as_mapping(one)
             for one in v.values()
         ),
         reader="openai_evals:read_registry",
@@ -364,18 +370,16 @@ _UNREAD_TABLES = {
     "run_type inputs outputs": "these are runs of LangSmith; they are read as JSON, as "
     "`client.list_runs` gives them",
     "trace_id trace spans assessments": "these are traces of MLflow; they are read as JSON: "
-    '[trace.to_dict() for trace in mlflow.search_traces(return_type="list")]',
+    '[trace.toas_mapping() for trace in mlflow.search_traces(return_type="list")]',
 }
 
 
 def foreign_shape(value: JsonValue) -> Format | None:
-    """The format of another tool that a document has."""
     sample = value if isinstance(value, dict) else _first(value)
     return next((shape for shape in FORMATS if sample and shape.matches(sample)), None)
 
 
 def foreign_row_shape(fields: dict[str, JsonValue]) -> Format | None:
-    """The format of another tool that a row has."""
     return next((shape for shape in FORMATS if shape.in_rows and shape.matches(fields)), None)
 
 
@@ -417,14 +421,8 @@ def unread_table(names: Collection[str]) -> str | None:
     return next(known, None)
 
 
-def _dict(value: JsonValue) -> dict[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
-
-
 def _first(value: JsonValue) -> dict[str, JsonValue]:
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return value[0]
-    return {}
+    return as_mapping(value[0]) if isinstance(value, list) and value else {}
 
 
 def _is_first_version(fields: dict[str, JsonValue]) -> bool:
@@ -496,7 +494,7 @@ def _without_index(document: ParsedDocument) -> ParsedDocument:
     """The rows of an answer of the dataset server of Hugging Face; any other document as it is."""
     value = document.value
     rows = value.get("rows") if isinstance(value, dict) and "features" in value else None
-    items = [one for one in rows if isinstance(one, dict)] if isinstance(rows, list) else []
+    items = objects_in(rows)
     if not isinstance(rows, list) or not items or "row_idx" not in items[0]:
         return document
     for place, item in enumerate(items):
@@ -506,7 +504,7 @@ def _without_index(document: ParsedDocument) -> ParsedDocument:
             hint = "ask it for fewer rows at a time, or download the whole file"
             raise DatasetError(message, path=document.path, line=line, hint=hint)
     found: list[JsonValue] = [
-        {"id": f"row-{item['row_idx']}", **_dict(item.get("row"))} for item in items
+        {"id": f"row-{item['row_idx']}", **as_mapping(item.get("row"))} for item in items
     ]
 
     def lines() -> dict[KeyPath, int]:

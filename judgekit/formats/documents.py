@@ -65,7 +65,6 @@ class ParsedDocument:
 
     @cached_property
     def lines(self) -> Mapping[KeyPath, int]:
-        """The line of every value by its path."""
         return self.find_lines()
 
     def line_of(self, *where: str | int) -> int:
@@ -77,7 +76,6 @@ class ParsedDocument:
 
 
 def read_document(path: Path | str) -> ParsedDocument:
-    """The document in a JSON or YAML file."""
     # YAML is read by the core rules of YAML 1.2: `no`, `on`, `12:30` and `2024-01-01` are texts;
     # merge keys are those of YAML 1.1. A key given twice, a tag, NaN, infinities, nesting deeper
     # than 100 and aliases that repeat more than 1,000 values are errors in either format. Comments

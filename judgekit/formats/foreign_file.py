@@ -27,7 +27,7 @@ from judgekit.formats.problems import (
     validation_faults,
 )
 from judgekit.formats.rows import FileRow, as_texts, read_cells, rename_fields
-from judgekit.formats.text import TEXT_REPAIRED, KeyPath
+from judgekit.formats.text import TEXT_REPAIRED, KeyPath, without_nulls
 from judgekit.records import Case, Dataset, JsonObject, Record, with_memory_objects
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ class SnakeRecord(Record):
 
     @property
     def extra(self) -> JsonObject:
-        """The unknown fields, unchanged."""
         return dict(self.model_extra or {})
 
 
@@ -131,13 +130,11 @@ class ForeignFile:
     def warn(
         self, where: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Record a warning: the file can be used, but should be fixed."""
         self.add(where, message, remedy, case_id=case_id, severity="warning")
 
     def leave_out(
         self, at: KeyPath, message: str, remedy: str | None = None, *, case_id: str | None = None
     ) -> None:
-        """Record that a part of the file is not imported; the rest of it is."""
         # What stands once, in a default or a file, may be met once for every case.
         if (at, message) not in self._left_out:
             self._left_out.add((at, message))
@@ -245,7 +242,7 @@ class ForeignFile:
     def add_case(self, fields: Mapping[str, JsonValue], at: KeyPath) -> Case | None:
         """Add a case; None where it is invalid or its id is a duplicate."""
         # Other tools write null for a missing value; here the field is left out.
-        known = {name: value for name, value in fields.items() if value is not None}
+        known = without_nulls(fields)
         case = read_case({"input": None, **known}, self.document.path.parent)
         if isinstance(case, list):
             for fault in case:
@@ -264,7 +261,6 @@ class ForeignFile:
 
     @property
     def errors(self) -> list[Problem]:
-        """The errors, which make the file unusable, by line."""
         errors = [problem for problem in self.problems if problem.severity == "error"]
         return sorted(errors, key=lambda problem: problem.line or 0)
 
@@ -283,7 +279,6 @@ class ForeignFile:
         return with_memory_objects(dataset, self.memory_objects)
 
     def rows(self, of: Literal["outputs", "labels", "replies"]) -> Iterator[FileRow]:
-        """The outputs or labels of a log, as the rows of a file of them."""
         self.refuse_errors()
         self.warn_of_omissions()
         for at, fields in getattr(self, of):
@@ -307,7 +302,6 @@ class ForeignFile:
                 warnings.warn(warning, stacklevel=1)
 
     def refuse_errors(self, *, unique: bool = True) -> None:
-        """Raise the first error, if there is one."""
         errors = [one for one in self.errors if unique or not one.message.startswith(DUPLICATE_ID)]
         if not errors:
             return

@@ -11,7 +11,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from judgekit.errors import InputError, SettingsError
-from judgekit.formats.rows import json_cell, require_pyarrow
+from judgekit.formats.rows import json_cells, require_pyarrow
+from judgekit.formats.text import without_nulls
 
 FRAME_LIBRARIES = ("pandas", "polars")
 """The libraries that results are handed to, in the order they are looked for."""
@@ -53,15 +54,8 @@ def memory_rows(data: object, name: str) -> Iterator[MemoryRow]:
 
 def _plain(row: Mapping[Any, object], where: str, *, is_table: bool = False) -> dict[str, Any]:
     """A row with JSON values; of a table without its missing ones."""
-    values = {}
-    for name, cell in row.items():
-        try:
-            value = json_cell(cell)
-        except ValueError as error:
-            raise InputError(f"{where}: column {str(name)!r}: {error}") from error
-        if value is not None or not is_table:
-            values[str(name)] = value
-    return values
+    values = json_cells(row, f"{where}: ", InputError)
+    return without_nulls(values) if is_table else values
 
 
 def _frame_rows(frame: Any, name: str) -> Iterable[Mapping[Any, object]] | None:
@@ -110,7 +104,6 @@ def with_row_ids(found: Iterable[MemoryRow], names: Collection[str]) -> list[Mem
 
 
 def frame_library(data: object) -> str | None:
-    """The library that a frame belongs to, where it is one that results are handed to."""
     module = type(data).__module__.partition(".")[0]
     return module if module in FRAME_LIBRARIES else None
 

@@ -17,9 +17,16 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import MAX_FILE_BYTES, AttachmentError, open_zip, read_member
 from judgekit.formats.documents import ParsedDocument, parse_document
 from judgekit.formats.foreign_file import ForeignFile, map_texts
-from judgekit.formats.messages import final_text, objects_in, read_messages
+from judgekit.formats.messages import asked_of, final_text, read_messages
 from judgekit.formats.rows import require_pyarrow
-from judgekit.formats.text import decode_utf8, read_text
+from judgekit.formats.text import (
+    as_items,
+    as_mapping,
+    decode_utf8,
+    objects_in,
+    read_text,
+    without_nulls,
+)
 from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
@@ -54,7 +61,6 @@ _UNREAD = {
     "invalidation": "inspect_ai counts these samples as invalid, for a reason that is in the log",
     "error_retries": "only the last try of a sample has an answer",
 }
-_ABOUT_MESSAGES = frozenset({"id", "source", "model", "metadata"})
 # What a scorer says of an answer; `N` (no answer) is no score.
 _SCORES: dict[str, JsonValue] = {"C": "pass", "I": "fail", "P": 0.5, "N": None}
 
@@ -131,15 +137,12 @@ def _lost_events(sample: JsonObject) -> set[str]:
     for message in objects_in(sample.get("messages")):
         known |= _texts(message, "id", "tool_call_id", "content")
     # The answer of a model that a scorer asked is the explanation of its score.
-    scores = sample.get("scores")
-    for score in objects_in([*scores.values()] if isinstance(scores, dict) else None):
+    for score in objects_in([*as_mapping(sample.get("scores")).values()]):
         known |= _texts(score, "explanation")
-    error = sample.get("error")
-    known |= _texts(error if isinstance(error, dict) else {}, "message")
+    known |= _texts(as_mapping(sample.get("error")), "message")
     events = sample.get("events")
     # Of an `.eval` file only these kinds are kept, for its events may be large.
-    lost = {one for one in events if isinstance(one, str)} if isinstance(events, list) else set()
-    return lost | {
+    return {one for one in as_items(events) if isinstance(one, str)} | {
         str(event.get("event")) for event in objects_in(events) if not _is_repeated(event, known)
     }
 
@@ -151,8 +154,7 @@ def _is_repeated(event: JsonObject, known: set[str]) -> bool:
         case "score":
             return not event.get("intermediate")
         case "model":
-            output = event.get("output")
-            choices = objects_in(output.get("choices") if isinstance(output, dict) else None)
+            choices = objects_in(as_mapping(event.get("output")).get("choices"))
             answers = objects_in([one.get("message") for one in choices])
             if error := _texts(event, "error"):
                 return error <= known
@@ -176,8 +178,7 @@ class _Log:
         self._value = cast("JsonObject", document.value)
         self._eval = cast("JsonObject", self._value["eval"])
         self._model = str(self._eval.get("model"))
-        config = self._eval.get("config")
-        epochs = config.get("epochs") if isinstance(config, dict) else None
+        epochs = as_mapping(self._eval.get("config")).get("epochs")
         self._has_epochs = isinstance(epochs, int) and epochs > 1
         self._lost: Counter[str] = Counter()
         self._lost_kinds: set[str] = set()
@@ -216,7 +217,11 @@ class _Log:
         target = sample.get("target")
         if isinstance(target, list) and len(target) == 1:
             target = target[0]
-        asked: JsonObject = {"input": _input_of(sample), "reference": target or None}
+        question, choices = asked_of(sample.get("input")), sample.get("choices")
+        asked: JsonObject = {
+            "input": {"question": question, "choices": choices} if choices else question,
+            "reference": target or None,
+        }
         if case_id not in self.reading.places:
             more = sample.get("metadata")
             self.reading.add_case({"id": case_id, **asked, "metadata": more or None}, at)
@@ -224,9 +229,8 @@ class _Log:
         if self._has_epochs and isinstance(epoch, int):
             named["repeat"] = epoch - 1
         row = {**named, **asked, **self._answer(sample)}
-        self.reading.outputs.append((at, {n: v for n, v in row.items() if v is not None}))
-        scores = sample.get("scores")
-        for scorer, score in scores.items() if isinstance(scores, dict) else ():
+        self.reading.outputs.append((at, without_nulls(row)))
+        for scorer, score in as_mapping(sample.get("scores")).items():
             if isinstance(score, dict):
                 place = (*at, "scores", scorer)
                 self.reading.labels += [
@@ -236,8 +240,7 @@ class _Log:
 
     def _resolved(self, sample: JsonObject, at: KeyPath) -> JsonObject:
         """The sample with the texts that the log keeps apart, under a checksum, put in."""
-        attachments = sample.pop("attachments", None)
-        texts = attachments if isinstance(attachments, dict) else {}
+        texts = as_mapping(sample.pop("attachments", None))
 
         def resolve(text: str, place: KeyPath) -> JsonValue:
             if "attachment://" not in text:
@@ -250,14 +253,13 @@ class _Log:
         return cast("JsonObject", map_texts(sample, at, resolve))
 
     def _answer(self, sample: JsonObject) -> JsonObject:
-        output, error = sample.get("output"), sample.get("error")
-        made = output if isinstance(output, dict) else {}
+        made, error = as_mapping(sample.get("output")), sample.get("error")
         choices = made.get("choices")
         text = made.get("completion")
         # Older logs have no `completion`, which is the text of the first choice.
         if text is None and isinstance(choices, list) and choices:
             text = final_text(read_messages(choices[0], role="assistant"))
-        failed = error.get("message") if isinstance(error, dict) else None
+        failed = as_mapping(error).get("message")
         if failed is None and not choices and not text:
             limit = sample.get("limit")
             why = f" ({limit.get('type')} limit)" if isinstance(limit, dict) else ""
@@ -275,20 +277,21 @@ class _Log:
 
     def _usage(self, usage: JsonValue) -> JsonValue:
         # The usage of other models is that of scorers, which is no cost of the answer.
-        own = usage.get(self._model) if isinstance(usage, dict) else None
+        own = as_mapping(usage).get(self._model)
         if not isinstance(own, dict):
             return None
         # Input tokens are counted there without those read from a cache or written to it.
         parts = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
         counts = [n for name in parts if isinstance(n := own.get(name), int)]
-        fields: JsonObject = {
-            "input_tokens": sum(counts),
-            "output_tokens": own.get("output_tokens"),
-            "cached_input_tokens": own.get("input_tokens_cache_read"),
-            "reasoning_tokens": own.get("reasoning_tokens"),
-            "cost_usd": own.get("total_cost"),
-        }
-        return {name: value for name, value in fields.items() if value is not None}
+        return without_nulls(
+            {
+                "input_tokens": sum(counts),
+                "output_tokens": own.get("output_tokens"),
+                "cached_input_tokens": own.get("input_tokens_cache_read"),
+                "reasoning_tokens": own.get("reasoning_tokens"),
+                "cost_usd": own.get("total_cost"),
+            }
+        )
 
     def _labels(self, scorer: str, score: JsonObject, at: KeyPath) -> Iterator[JsonObject]:
         value, reason = score.get("value"), score.get("explanation")
@@ -304,17 +307,3 @@ class _Log:
                 self.reading.leave_out(at, message)
                 continue
             yield label
-
-
-def _input_of(sample: JsonObject) -> JsonValue:
-    asked, choices = sample.get("input"), sample.get("choices")
-    if isinstance(asked, list):
-        messages = [one for one in asked if isinstance(one, dict)]
-        is_text = [one.get("role") for one in messages if "content" in one] == ["user"]
-        bare: list[JsonValue] = [
-            # The name of a model would tell the judge whose answer it sees.
-            {n: v for n, v in one.items() if n not in _ABOUT_MESSAGES}
-            for one in messages
-        ]
-        asked = messages[0]["content"] if is_text and len(messages) == 1 else bare
-    return {"question": asked, "choices": choices} if choices else asked

@@ -7,11 +7,28 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import JsonValue
 
+from judgekit.formats.text import as_mapping, objects_in, one_or_several
+
 RawEvent = dict[str, "JsonValue"]  # one event, before it is validated as a `TraceEvent`
-_CALLS = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
-_RESULTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_call_output"})
-_THOUGHTS = frozenset({"reasoning", "thinking"})
-_ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
+# Calls of OpenAI's responses; of tools that the provider runs, each is called after its tool.
+_ITEM_CALLS = frozenset({
+    "code_interpreter_call", "computer_call", "custom_tool_call", "file_search_call",
+    "function_call", "image_generation_call", "local_shell_call", "mcp_call", "web_search_call",
+})  # fmt: skip
+_ITEM_RESULTS = frozenset({
+    "computer_call_output", "custom_tool_call_output", "function_call_output",
+    "local_shell_call_output",
+})  # fmt: skip
+_ITEMS = _ITEM_CALLS | _ITEM_RESULTS | {"reasoning"}
+# Anthropic runs some tools itself, too.
+_CALLS = _ITEM_CALLS | {"tool_call", "tool_use", "tool-call", "server_tool_use", "mcp_tool_use"}
+_RESULTS = _ITEM_RESULTS | {
+    "tool_call_response", "tool_result", "tool-result", "mcp_tool_result",
+    "bash_code_execution_tool_result", "code_execution_tool_result",
+    "text_editor_code_execution_tool_result", "web_fetch_tool_result", "web_search_tool_result",
+}  # fmt: skip
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking"})
+_KNOWN = _CALLS | _RESULTS | _THOUGHTS
 _GEMINI_PARTS = {
     "functionCall": "tool_call",
     "function_call": "tool_call",
@@ -21,14 +38,14 @@ _GEMINI_PARTS = {
 _FAILED = frozenset({"error-text", "error-json"})  # of the AI SDK
 # An item of OpenAI's responses has an `id` of its own beside that of the call.
 _ID_NAMES = ("call_id", "toolCallId", "tool_call_id", "tool_use_id", "id")
-_ARGUMENT_NAMES = ("arguments", "args", "input")
+_ARGUMENT_NAMES = ("arguments", "args", "input", "action", "code", "queries")
 _RESULT_NAMES = ("response", "result", "content", "output")
+_OWN_RESULT_NAMES = ("output", "outputs", "results", "error")  # beside the arguments of a call
 _TOOL_ROLES = frozenset({"tool", "function"})
 _CALL_ROLE = "assistant"
 
 
 def is_message(value: JsonValue) -> bool:
-    """Whether a value looks like a chat message."""
     if not isinstance(value, dict) or not isinstance(value.get("role"), str):
         return False
     in_parts = isinstance(value.get("parts", value.get("content")), list)
@@ -63,7 +80,7 @@ def messages_in(value: JsonValue) -> list[JsonValue] | None:
     if not isinstance(value, list) or not value:
         return None
     # LangChain nests the messages of a batch in a list of their own.
-    items = [each for item in value for each in (item if isinstance(item, list) else [item])]
+    items = [each for item in value for each in one_or_several(item)]
     messages = [_as_message(item) for item in items]
     return None if None in messages else messages
 
@@ -75,7 +92,7 @@ def _as_message(item: JsonValue) -> JsonValue:
     if isinstance(inner := item.get("message", item.get("kwargs")), dict):
         return _as_message(inner)
     kind = str(item.get("type"))
-    if kind in _CALLS | _RESULTS | _THOUGHTS:
+    if kind in _KNOWN:
         return {"role": "tool" if kind in _RESULTS else _CALL_ROLE, "content": [item]}
     if kind in {"human", "ai", "system", "tool"} and "content" in item:
         return {"role": kind} | {name: v for name, v in item.items() if name != "type"}
@@ -92,7 +109,7 @@ def asked_of(value: JsonValue) -> JsonValue:
         {name: each for name, each in one.items() if name not in _ABOUT_MESSAGE}
         for one in objects_in(messages)
     ]
-    only = bare[0] if len(bare) == 1 and isinstance(bare[0], dict) else {}
+    only = as_mapping(bare[0]) if len(bare) == 1 else {}
     is_text = only.keys() == {"role", "content"} and only["role"] in ("user", "human")
     return only["content"] if is_text else bare
 
@@ -118,8 +135,7 @@ def answer_of(value: JsonValue) -> RawEvent:
 def read_messages(value: JsonValue, *, role: str) -> list[RawEvent]:
     # Understood are the parts of the OpenTelemetry GenAI conventions, OpenAI's `tool_calls` and
     # `tool_call_id`, and Anthropic's content blocks.
-    value = decode_value(value)
-    messages = value if isinstance(value, list) else [value]
+    messages = one_or_several(decode_value(value))
     events = [event for message in messages for event in _message_events(message, role)]
     return named_results(events)
 
@@ -168,10 +184,7 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
         return _message_events({**inner, **more} if isinstance(inner, dict) else inner, role)
     role = str(message.get("role") or role)
     role = {"ai": _CALL_ROLE, "model": _CALL_ROLE, "human": "user"}.get(role, role)
-    parts = decode_value(message.get("parts", message.get("content")))
-    if parts is None and isinstance(listed := message.get("contents"), list):
-        # OpenInference writes each part under a name of its own.
-        parts = [part.get("message_content", part) for part in objects_in(listed)]
+    parts = _content(message)
     # Anthropic puts results into the parts of a message, the others into its content.
     if role in _TOOL_ROLES and not any(p.get("type") in _RESULTS for p in objects_in(parts)):
         events = [_result(message, parts, ("tool_call_id", "toolCallId", "id"))]
@@ -184,6 +197,16 @@ def _message_events(message: JsonValue, role: str) -> list[RawEvent]:
     if isinstance(reason, str) and events:
         events[0]["finish_reason"] = reason
     return events
+
+
+def _content(message: RawEvent) -> JsonValue:
+    content = decode_value(message.get("parts", message.get("content")))
+    if content in (None, "", []) and isinstance(refusal := message.get("refusal"), str):
+        return refusal
+    if content is None and isinstance(listed := message.get("contents"), list):
+        # OpenInference writes each part under a name of its own.
+        return [part.get("message_content", part) for part in objects_in(listed)]
+    return content
 
 
 def _calls_of(message: RawEvent) -> list[RawEvent]:
@@ -203,8 +226,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
     texts: list[JsonValue] = []
     for part in map(_typed, parts):
         kind = part.get("type") if isinstance(part, dict) else None
-        is_known = isinstance(kind, str) and kind in _CALLS | _RESULTS | _THOUGHTS
-        if not isinstance(part, dict) or not is_known:
+        if not isinstance(part, dict) or not isinstance(kind, str) or kind not in _KNOWN:
             texts.append(part)
             continue
         # Text before a call is a message of its own, so that the order of the parts is kept.
@@ -213,6 +235,8 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
             texts = []
         if kind in _CALLS:
             events.append(_call(part))
+            own = _first(part, _OWN_RESULT_NAMES) if kind in _ITEM_CALLS else None
+            events += [] if own is None else [_result(part, own, _ID_NAMES)]
         elif kind in _THOUGHTS:
             thought = _first(part, ("content", "text", "thinking", "reasoning", "summary"))
             events.append({"type": "reasoning", "content": _plain(thought)})
@@ -224,8 +248,7 @@ def _part_events(role: str, parts: Sequence[JsonValue]) -> list[RawEvent]:
 
 def _typed(part: JsonValue) -> JsonValue:
     """A part with its type, which Gemini states by the name of its one field."""
-    fields = part if isinstance(part, dict) else {}
-    named = ((kind, fields.get(name)) for name, kind in _GEMINI_PARTS.items())
+    named = ((kind, as_mapping(part).get(name)) for name, kind in _GEMINI_PARTS.items())
     return next(({**inner, "type": kind} for kind, inner in named if isinstance(inner, dict)), part)
 
 
@@ -250,6 +273,8 @@ def _call(call: RawEvent) -> RawEvent:
     inner = function if isinstance(function, dict) else call
     # inspect_ai writes the name of the tool as `function`.
     name = _first(inner, ("name", "toolName", "function"))
+    if name is None and (kind := str(call.get("type"))) in _ITEM_CALLS:
+        name = kind.removesuffix("_call")
     event: RawEvent = {"type": "tool_call", "name": name if isinstance(name, str) else "?"}
     if (arguments := _first(inner, _ARGUMENT_NAMES)) is not None:
         event["content"] = decode_value(arguments)
@@ -273,9 +298,10 @@ def _plain(content: JsonValue) -> JsonValue:
 def _text_of(part: JsonValue) -> str | None:
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict) or not str(part.get("type", "text")).endswith("text"):
+    kind = str(part.get("type", "text")) if isinstance(part, dict) else ""
+    if not isinstance(part, dict) or not kind.endswith(("text", "refusal")):
         return None
-    text = _first(part, ("text", "content"))
+    text = _first(part, ("text", "content", "refusal"))
     return text if isinstance(text, str) else None
 
 
@@ -294,11 +320,6 @@ def unflattened(flat: Mapping[str, JsonValue]) -> JsonValue:
     if found and all(key.isdecimal() for key in found):
         return [found[key] for key in sorted(found, key=int)]
     return found
-
-
-def objects_in(value: JsonValue) -> list[RawEvent]:
-    items = value if isinstance(value, list) else []
-    return [item for item in items if isinstance(item, dict)]
 
 
 def _first(found: RawEvent, names: Sequence[str]) -> JsonValue:

@@ -18,6 +18,7 @@ from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import ForeignFile, SnakeRecord, map_texts
 from judgekit.formats.problems import suggest_name
 from judgekit.formats.rows import iter_rows
+from judgekit.formats.text import as_items, as_mapping, one_or_several, without_nulls
 from judgekit.records import Case, Criterion, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -80,8 +81,6 @@ _MODELS: Mapping[str, type[SnakeRecord]] = {
     "multi": _MultiGrader,
 }
 
-_CODE = "python"
-
 # `like` and `ilike` look for a part of the output, with and without regard to case.
 _OPERATIONS = {"eq": "equals", "ne": "not-equals", "like": "contains", "ilike": "icontains"}
 
@@ -94,9 +93,6 @@ _METRICS: Mapping[str, JsonObject] = {
     "rouge_l": {"type": "rouge-l"},
     **{f"rouge_{n}": {"type": "rouge-n", "n": n} for n in range(1, 6)},
 }
-
-# OpenAI names the library, rapidfuzz, and none of its ten measures, which give other numbers.
-_UNCERTAIN = "fuzzy_match"
 
 # A grader may check any template; an assertion can check only the output itself, or a part of it.
 _OUTPUT = re.compile(r"\s*\{\{\s*sample\.output_(?:text|json\.([\w.]+))\s*\}\}\s*")
@@ -123,6 +119,7 @@ class GraderCriteria:
 class _Graders(ForeignFile):
     assertions: list[JsonObject] = field(default_factory=list)
     criteria: list[Criterion] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()  # the fields of the item that the input of its case has
 
 
 def read_graders(path: Path | str) -> GraderCriteria:
@@ -161,11 +158,22 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
     at: KeyPath = ("data_source", "source", "content")
     content: JsonValue = value
     for name in at:
-        content = content.get(str(name)) if isinstance(content, dict) else None
+        content = as_mapping(content).get(str(name))
+    asked_about: set[str] = set()
+
+    def note(text: str, where: KeyPath) -> str:
+        asked_about.update(() if where[-1:] == ("reference",) else _PLACEHOLDER.findall(text))
+        return text
+
+    map_texts(value["testing_criteria"], (), note)
     for place, row in reading.objects(content, at):
         inner = row.get("item")
         item = inner if isinstance(inner, dict) else row
-        found, number = _Graders(document), int(place[-1]) + 1
+        reference = next((name for name in _REFERENCES if name in item), None)
+        # Another such field that a grader asks about, as `answer`, is what it compares with it.
+        hidden = {n for n in _REFERENCES if n == reference or f"item.{n}" not in asked_about}
+        shown = {name: value for name, value in item.items() if name not in hidden}
+        found, number = _Graders(document, shown=frozenset(shown)), int(place[-1]) + 1
         rendered = map_texts(value["testing_criteria"], (), partial(_rendered, item, found, place))
         for where, grader in found.objects(rendered, ("testing_criteria",)):
             _take(grader, where, found, weight=1.0, depth=0)
@@ -173,10 +181,7 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
         known = {(one.line, one.message) for one in reading.problems}
         reading.problems += [one for one in found.problems if (one.line, one.message) not in known]
         case_id = str(item.get("id", f"item-{number}"))
-        asked: JsonObject = {
-            "input": {name: v for name, v in item.items() if name not in _REFERENCES},
-            "reference": next((item[name] for name in _REFERENCES if name in item), None),
-        }
+        asked: JsonObject = {"input": shown, "reference": item.get(reference or "")}
         rubric = _rubric(found, case_id)
         fields: JsonObject = {"id": case_id, **asked, "assertions": [*found.assertions]}
         fields["rubric"] = None if rubric is None else rubric.to_json()
@@ -185,9 +190,7 @@ def read_evaluation(document: ParsedDocument) -> ForeignFile:
         if isinstance(sample, dict):
             answer = {"text": sample.get("output_text"), "data": sample.get("output_json")}
             row_of_output = {"case_id": case_id, **asked, **answer}
-            reading.outputs.append(
-                (place, {n: v for n, v in row_of_output.items() if v is not None})
-            )
+            reading.outputs.append((place, without_nulls(row_of_output)))
     return reading
 
 
@@ -202,7 +205,7 @@ def _rendered(
     def put_in(placeholder: re.Match[str]) -> str:
         value: JsonValue = {"item": item}
         for name in placeholder[1].split("."):
-            value = value.get(name) if isinstance(value, dict) else None
+            value = as_mapping(value).get(name)
         if value is None:
             found.add(place, f"the item has no `{placeholder[1]}`, which a grader names")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -212,11 +215,11 @@ def _rendered(
 
 def _take(item: JsonObject, at: KeyPath, found: _Graders, *, weight: float, depth: int) -> None:
     kind = item.get("type")
-    if kind == _CODE:
+    if kind == "python":
         reason = "it is code, which is never run from a file of data"
         remedy = "write it as a check of your own (`judgekit.assertions`), or as a script"
         # No answer passes without the check that was lost.
-        found.assertions.append(found.not_imported(_CODE, (*at, "source"), reason, remedy))
+        found.assertions.append(found.not_imported("python", (*at, "source"), reason, remedy))
         return
     if not isinstance(kind, str) or kind not in _MODELS:
         message = f"no grader is of the type {str(kind)[:40]!r}"
@@ -248,12 +251,13 @@ def _add_assertion(
         return
     more: JsonObject = {"path": checked[1], "weight": None if weight == 1 else weight}
     spec: JsonObject = {"value": grader.reference, "description": grader.name}
-    spec |= {name: value for name, value in more.items() if value is not None}
+    spec |= without_nulls(more)
     if isinstance(grader, _StringCheckGrader):
         found.assertions.append({"type": _OPERATIONS[grader.operation], **spec})
         return
     name, measure = grader.evaluation_metric[:40], _METRICS.get(grader.evaluation_metric)
-    if name == _UNCERTAIN:
+    # The library has ten measures, which give other numbers.
+    if name == "fuzzy_match":
         message = f"{name!r} is read as `fuzz.ratio` of rapidfuzz: OpenAI names only the library"
         remedy = "check the threshold on some outputs, or use gleu or rouge_l"
         found.warn((*at, "evaluation_metric"), message, remedy)
@@ -278,7 +282,7 @@ def _add_criterion(
     texts = [_text(message.content) for message in grader.input]
     whole = "\n\n".join(text for text in texts if text.strip())
     fields: JsonObject = {"name": grader.name, "weight": weight, "required": weight == 1}
-    fields["question"] = _PLACEHOLDER.sub(_named, whole) or "?"
+    fields["question"] = _PLACEHOLDER.sub(partial(_named, found.shown), whole) or "?"
     if isinstance(grader, _ScoreModelGrader):
         low, high = grader.range
         fields["scale"] = {"min": low, "max": high}
@@ -305,14 +309,14 @@ def _text(content: JsonValue) -> str:
         return content
     if isinstance(content, dict):
         return _text(content.get("text", ""))
-    return "\n".join(_text(part) for part in content) if isinstance(content, list) else ""
+    return "\n".join(map(_text, as_items(content)))
 
 
-def _named(placeholder: re.Match[str]) -> str:
+def _named(shown: frozenset[str], placeholder: re.Match[str]) -> str:
     path = placeholder.group(1)
     field = path.removeprefix("item.")
     # What a judge is shown under this name.
-    known = "the reference" if field in _REFERENCES else f"the {field}"
+    known = "the reference" if field in {*_REFERENCES} - shown else f"the {field}"
     return "the output" if path.startswith("sample.") else known
 
 
@@ -383,7 +387,7 @@ def read_message_samples(document: ParsedDocument) -> ForeignFile:
     # Several good answers become a list as reference; the output may equal any of them.
     reading = ForeignFile(document)
     value = document.value
-    for at, item in reading.objects(value if isinstance(value, list) else [value], ()):
+    for at, item in reading.objects(one_or_several(value), ()):
         sample = reading.record(_MessageSample, item, at)
         if sample is None:
             continue
@@ -434,7 +438,7 @@ class _ModelGradedSpec(SnakeRecord):
 def read_registry(document: ParsedDocument) -> ForeignFile:
     """The samples of every eval that needs no code of the framework, with its check."""
     reading = ForeignFile(document)
-    entries = document.value if isinstance(document.value, dict) else {}
+    entries = as_mapping(document.value)
     # The others are names, with a description, of those that have a class.
     declared = {n: v for n, v in entries.items() if isinstance(v, dict) and "class" in v}
     evals = {name: one for name, v in declared.items() if (one := _eval(name, v, reading))}
@@ -446,7 +450,7 @@ def read_registry(document: ParsedDocument) -> ForeignFile:
             case_id = f"{name}-{case.id}" if len(evals) > 1 else case.id
             fields: JsonObject = {**case.to_json(), "id": case_id, "tags": [name], "rubric": rubric}
             if check is not None:
-                ideals = case.reference if isinstance(case.reference, list) else [case.reference]
+                ideals = one_or_several(case.reference)
                 specs: list[JsonValue] = [check(str(ideal), one.args) for ideal in ideals]
                 several: JsonObject = {"type": "any", "assertions": specs}
                 fields["assertions"] = [several] if len(specs) > 1 else specs
@@ -530,8 +534,8 @@ def _graded_by(name: str, one: _Eval, reading: ForeignFile) -> JsonValue:
     if reason is not None:
         reading.leave_out(at, f"the eval {name[:60]!r} is not imported: {reason}")
         return None
-    args = one.args.get("modelgraded_spec_args")
-    texts = _SHOWN | {n: str(v) for n, v in (args if isinstance(args, dict) else {}).items()}
+    args = as_mapping(one.args.get("modelgraded_spec_args"))
+    texts = _SHOWN | {name: str(value) for name, value in args.items()}
     levels: list[JsonValue] = [
         {"name": choice, "value": spec.choice_scores[choice], "description": f"It is {choice}."}
         for choice in spec.choice_strings

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from pydantic import Field, JsonValue, ValidationError
 
 from judgekit.errors import DatasetError, JudgekitError, known_names
+from judgekit.formats.text import as_mapping, objects_in
 from judgekit.records import Criterion, Name, Record, Scale
 
 if TYPE_CHECKING:
@@ -133,7 +134,6 @@ DUPLICATE_REMEDY = "rename one; ids name results and stored judgments"
 
 
 def duplicate_id_fault(first_line: int) -> FieldFault:
-    """The fault of a case whose id an earlier one has."""
     return FieldFault(("id",), f"{DUPLICATE_ID}; first in line {first_line}", DUPLICATE_REMEDY)
 
 
@@ -169,12 +169,6 @@ def validation_faults(
     return [*faults.values(), *more]
 
 
-def dotted_path(where: KeyPath) -> str:
-    """A path as it is written in a message: `criteria[0].name`."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
-    return text.removeprefix(".")
-
-
 def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
     """A hint with the names that a misspelt one may mean."""
     names = sorted(known)
@@ -191,12 +185,10 @@ def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | 
 
 
 def is_near_name(name: str, known: Iterable[str]) -> bool:
-    """Whether a name may be a misspelling of a known one."""
     return bool(difflib.get_close_matches(_fold(name), [_fold(each) for each in known]))
 
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
-    """The fields that are valid at a place in a record."""
     here: type[Record] | None = model
     for part in where:
         if here is None:
@@ -208,7 +200,6 @@ def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
 
 
 def json_kind(value: object) -> str:
-    """The kind of a value in plain words."""
     return next((name for types, name in _KINDS if isinstance(value, types)), "something else")
 
 
@@ -241,7 +232,8 @@ def _step(here: JsonValue, part: str | int) -> tuple[bool, JsonValue]:
 def _fault(
     detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
 ) -> FieldFault:
-    field = f"`{dotted_path(where)}`" if where else "the whole"
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
+    field = f"`{''.join(parts).removeprefix('.')}`" if where else "the whole"
     value, kind = detail["input"], detail["type"]
     remedy: str | None = None
     if kind == "missing":
@@ -298,7 +290,6 @@ def _shown(value: object) -> str:
 
 
 def _is_huge(value: object) -> bool:
-    """Whether it is a whole number too long to be shown."""
     # Python refuses to print an integer of more than 4,300 digits.
     return isinstance(value, int) and abs(value) >= 10**_SHOWN
 
@@ -344,14 +335,12 @@ _THRESHOLDS = (("pass_threshold",), ("pass_value",))
 
 
 def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
-    """The scales of the rubric or the criterion that a threshold belongs to."""
     holder = value
     for part in where[:-1]:
         _, holder = _step(holder, part)
-    fields = holder if isinstance(holder, dict) else {}
-    criteria = fields.get("criteria", [fields])
-    listed = criteria if isinstance(criteria, list) else []
-    return valid_scales(item.get("scale") for item in listed if isinstance(item, dict))
+    fields = as_mapping(holder)
+    criteria = objects_in(fields.get("criteria", [fields]))
+    return valid_scales(item.get("scale") for item in criteria)
 
 
 def valid_scales(values: Iterable[object]) -> Iterator[Scale]:

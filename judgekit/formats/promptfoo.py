@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import os
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,8 +18,19 @@ from judgekit.formats.attachments import AttachmentError, AttachmentReader, Fold
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS, CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind
-from judgekit.formats.promptfoo_assertions import AssertionReader, row_as_test
-from judgekit.formats.promptfoo_files import FILE, MAX_CASES, ConfigFiles, code_call, code_path
+from judgekit.formats.promptfoo_assertions import AssertionReader
+from judgekit.formats.promptfoo_files import (
+    FILE,
+    MAX_CASES,
+    ConfigFiles,
+    code_call,
+    code_path,
+    is_text_list,
+    merged_test,
+    resolved_variables,
+    row_as_test,
+    value_lists,
+)
 from judgekit.formats.promptfoo_syntax import as_steps
 from judgekit.formats.promptfoo_variants import PromptfooRun, VariantReader
 from judgekit.formats.promptfoo_vocabulary import (
@@ -38,7 +48,13 @@ from judgekit.formats.promptfoo_vocabulary import (
     weigh_assertions,
 )
 from judgekit.formats.rows import DOCUMENT_SUFFIXES, iter_rows, suffix_of
-from judgekit.formats.text import javascript_text
+from judgekit.formats.text import (
+    as_items,
+    as_mapping,
+    javascript_text,
+    one_or_several,
+    without_nulls,
+)
 from judgekit.records import Count, Finite, JsonObject, images_in, part_with_bytes
 
 if TYPE_CHECKING:
@@ -50,9 +66,6 @@ if TYPE_CHECKING:
 # Settings of a test for which a case has no field; they go into its metadata.
 _METADATA_FIELDS = ("options", "provider", "threshold")
 
-# A variable that names another; promptfoo fills them in five times.
-_OTHER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
-_MAX_NESTED = 5
 _IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".gif"})
 
 # A test: its number, its place in the configuration, and its fields.
@@ -89,19 +102,23 @@ class _Config:
         self._test_fields = (
             READ_TEST_FIELDS if self._is_list else READ_TEST_FIELDS | CHOOSING_FIELDS
         )
-        templates = self._fields.get("assertionTemplates")
         self._variants = VariantReader(self.reading, self._files)
         self._assertions = AssertionReader(
             self.reading,
             self._contents,
-            templates if isinstance(templates, dict) else {},
+            as_mapping(self._fields.get("assertionTemplates")),
             self._variants.judge_name,
         )
 
     def read(self) -> ForeignFile:
         if isinstance(description := self._fields.get("description"), str):
             self.reading.header = {"description": description}
-        default = self._default()
+        default = self._fields.get("defaultTest")
+        if isinstance(default, str):
+            # Every case needs it: unlike one file of tests it cannot be left out.
+            read = self._in_file(default, ("defaultTest",), self.reading.add)
+            default = read[0] if len(read) == 1 else None
+        default = as_mapping(default)
         written = self._fields.get("tests")
         if written is None and self._fields.get("scenarios") is None:
             written = [{}]  # then every prompt is sent once
@@ -126,14 +143,6 @@ class _Config:
                 reason, remedy = UNREAD_FIELDS.get(name, ("it has no counterpart here", None))
                 self.reading.leave_out((name,), f"`{name[:60]}` is not imported: {reason}", remedy)
 
-    def _default(self) -> JsonObject:
-        default = self._fields.get("defaultTest")
-        if isinstance(default, str):
-            # Every case needs it: unlike one file of tests it cannot be left out.
-            read = self._in_file(default, ("defaultTest",), self.reading.add)
-            default = read[0] if len(read) == 1 else None
-        return default if isinstance(default, dict) else {}
-
     def _run(self, default: JsonObject) -> PromptfooRun:
         cases = self.reading.cases
         every = [
@@ -149,7 +158,7 @@ class _Config:
         reader.images = frozenset(n for n in certain if all(str(one[n]) in markers for one in sets))
         reader.read(self._fields)
         chosen = [reader.chosen(*self._tests[case.id]) for case in cases]
-        run = reader.run(_options(default).get("provider"))
+        run = reader.run(as_mapping(default.get("options")).get("provider"))
         # Variants of single tests answer no others.
         others = reader.configured if len(run.variants) > len(reader.configured) else None
         for place, (case, own) in enumerate(zip(cases, chosen, strict=True)):
@@ -210,7 +219,7 @@ class _Config:
     def _mappings(
         self, value: JsonValue, path: Path, at: KeyPath, report: Callable[..., None]
     ) -> list[JsonObject]:
-        items = value if isinstance(value, list) else [value]
+        items = one_or_several(value)
         tests = [self._located(item, path) for item in items if isinstance(item, dict)]
         if len(tests) < len(items):
             n = len(items) - len(tests)
@@ -236,12 +245,12 @@ class _Config:
             tests = list(self._listed(scenario.get("tests", [{}]), (*at, "tests")))
             pairs = itertools.product(configs, tests)
             for place, ((_, config), (where, test)) in enumerate(pairs, 1):
-                yield f"scenario-{number}.{place}", where, _merged(config, test)
+                yield f"scenario-{number}.{place}", where, merged_test(config, test)
 
     def _take(self, test: _Test, default: JsonObject) -> bool:
         """Add the cases of a test; False where there would be too many."""
         number, at, own = test
-        whole = _merged(default, own)
+        whole = merged_test(default, own)
         asserted = self._asserted(own, at)
         levels: _Levels = ((own, at), (default, ("defaultTest",)))
         lost = self._lost(levels)
@@ -249,23 +258,19 @@ class _Config:
         n_missing = len(self._missing)
         variables = self._variables(whole.get("vars"), (*at, "vars"), lost)
         self._has_whole_test |= n_missing == len(self._missing)
-        options = _options(own)
-        if options.get("disableDefaultAsserts") is not True:
+        if as_mapping(own.get("options")).get("disableDefaultAsserts") is not True:
             asserted = [*self._asserted(default, ("defaultTest",)), *asserted]
-        # Each combination of the values of such variables makes a case; as in promptfoo the first
-        # value decides whether a list holds the values or is one.
-        lists = {n: v for n, v in variables.items() if isinstance(v, list) and _is_text(v[:1])}
-        if options.get("disableVarExpansion") is True:
-            lists = {}
+        lists = value_lists(variables, whole)
         # Counted before they are made: a few lists of variables multiply to millions of cases.
         n_cases = math.prod(map(len, lists.values()))
         if n_cases + len(self.reading.cases) > MAX_CASES:
             self.reading.add(at, f"the variables make more than {MAX_CASES} cases")
             return False
-        judge = self._variants.judge_name(options.get("provider"), (*at, "options", "provider"))
+        provider = as_mapping(own.get("options")).get("provider")
+        judge = self._variants.judge_name(provider, (*at, "options", "provider"))
         for place, values in enumerate(itertools.product(*lists.values()), start=1):
             name = number if n_cases == 1 else f"{number}.{place}"
-            each = _resolved({**variables, **dict(zip(lists, values, strict=True))})
+            each = resolved_variables({**variables, **dict(zip(lists, values, strict=True))})
             self._add(
                 name, {**whole, "transform": transform, "judge": judge}, each, asserted, lost, at
             )
@@ -276,7 +281,11 @@ class _Config:
         lost: dict[str, _Lost] = {}
         for fields, at in tests:
             settings = [(*at, n) for n, v in fields.items() if v and n not in self._test_fields]
-            settings += [(*at, "options", n) for n in _options(fields) if n not in READ_OPTIONS]
+            settings += [
+                (*at, "options", n)
+                for n in as_mapping(fields.get("options"))
+                if n not in READ_OPTIONS
+            ]
             for place in settings:
                 name = str(place[-1])
                 if name not in CODE_SETTINGS:
@@ -290,7 +299,7 @@ class _Config:
         """The steps of a test's transform, or else of the default one; its mark if it is code."""
         for fields, at in tests:
             for name in TRANSFORMS:
-                if not (code := _options(fields).get(name)):
+                if not (code := as_mapping(fields.get("options")).get(name)):
                     continue
                 place: KeyPath = (*at, "options", name)
                 if isinstance(code, str) and (steps := as_steps(code)) is not None:
@@ -322,7 +331,7 @@ class _Config:
                 self._missing.append((at, message, remedy))
 
         names: JsonValue = [listed] if isinstance(listed, str) else listed
-        if isinstance(names, list) and _is_text(names):
+        if isinstance(names, list) and is_text_list(names):
             read = [one for name in names for one in self._in_file(str(name), at, lose)]
             listed = {name: value for fields in read for name, value in fields.items()}
         if listed is None:
@@ -340,7 +349,7 @@ class _Config:
         return variables
 
     def _variable(self, value: JsonValue) -> JsonValue:
-        if isinstance(value, list) and _is_text(value[:1]):
+        if isinstance(value, list) and is_text_list(value[:1]):
             return [self._variable(item) for item in value]
         if not isinstance(value, str):
             return value
@@ -407,8 +416,7 @@ class _Config:
         if not checks.assertions and not checks.criteria:
             message = "the test asserts nothing, so it cannot fail"
             self.reading.warn(at, message, "add `assert`, or grade it with a rubric", case_id=name)
-        metadata = whole.get("metadata")
-        more: JsonObject = {**metadata} if isinstance(metadata, dict) else {}
+        more: JsonObject = {**as_mapping(whole.get("metadata"))}
         more |= {key: whole[key] for key in _METADATA_FIELDS if whole.get(key) is not None}
         rubric: JsonObject | None = None
         if checks.criteria:
@@ -437,44 +445,10 @@ class _Config:
             self._tests[name] = whole, at
 
 
-def _options(test: JsonObject) -> JsonObject:
-    options = test.get("options")
-    return options if isinstance(options, dict) else {}
-
-
-def _is_text(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(v, str) for v in value)
-
-
-def _resolved(variables: JsonObject) -> JsonObject:
-    """The variables with the values of others in the place of their names."""
-    resolved = dict(variables)
-    for _ in range(_MAX_NESTED):
-        for name, value in resolved.items():
-            found = _OTHER.search(value) if isinstance(value, str) else None
-            other = None if found is None else resolved.get(found[1])
-            if found is not None and isinstance(other, str | int | float):
-                resolved[name] = str(value).replace(found[0], javascript_text(other), 1)
-    return resolved
-
-
-def _merged(first: JsonObject, second: JsonObject) -> JsonObject:
-    """A test over the default test: variables, metadata and options are merged by name."""
-    merged: JsonObject = {**first, **second}
-    for name in ("vars", "metadata", "options"):
-        one, other = first.get(name), second.get(name)
-        if isinstance(one, dict) and isinstance(other, dict):
-            merged[name] = {**one, **other}
-    one, other = first.get("assert"), second.get("assert")
-    if isinstance(one, list) and isinstance(other, list):
-        merged["assert"] = [*one, *other]
-    return merged
-
-
 class _PromptfooUsage(CamelRecord):
-    prompt: Count = 0
-    completion: Count = 0
-    cached: Count = 0
+    # Of a reply from promptfoo's cache there is only the number of `cached` tokens.
+    prompt: Count | None = None
+    completion: Count | None = None
 
 
 class _PromptfooResponse(CamelRecord):
@@ -487,6 +461,7 @@ class _PromptfooResult(CamelRecord):
     provider: JsonValue = None  # a name, or an object with `id` and `label`
     prompt_idx: Count = 0
     test_idx: Count | None = None
+    test_case: JsonValue = None
     vars: JsonObject = Field(default_factory=dict)
     response: _PromptfooResponse | None = None
     success: bool | None = None
@@ -496,12 +471,6 @@ class _PromptfooResult(CamelRecord):
     error: str | None = None  # why there is no answer, or why it failed
     metadata: JsonValue = None
 
-    @property
-    def exported(self) -> JsonObject:
-        """What an export of judgekit adds; empty in a result that promptfoo made."""
-        about = self.metadata
-        return about if isinstance(about, dict) and "judgekit_run" in about else {}
-
 
 def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
     return _results(document)[0]
@@ -509,62 +478,108 @@ def check_promptfoo_results(document: ParsedDocument) -> ForeignFile:
 
 def promptfoo_result_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The outputs of a file of results, as the rows of an outputs file."""
-    # A case is called `test-N` by its test, or after its variables where the file has no number. A
-    # variant is a provider, with its prompt's number where there are several. `success` and `score`
-    # are in the output's metadata.
+    # A case is called as in the configuration, or after its variables where the file has no number.
+    # A variant is a provider, with its prompt's number where there are several. `success` and
+    # `score` are in the output's metadata.
     reading, found = _results(document)
     reading.refuse_errors()
     has_prompts = len({result.prompt_idx for _, result in found}) > 1
+    case_ids = _case_ids(document.value, [result for _, result in found])
     inputs: dict[str, JsonValue] = {}
     repeats: Counter[tuple[str, str]] = Counter()
     for at, result in found:
-        case_id = f"test-{fingerprint(result.vars)[:12]}"
-        if result.test_idx is not None:
-            case_id = f"test-{result.test_idx + 1}"
+        case_id = case_ids.get(result.test_idx, f"test-{fingerprint(result.vars)[:12]}")
         provider = result.provider
         if isinstance(provider, dict):
             provider = provider.get("label") or provider.get("id")
         variant = provider if isinstance(provider, str) and provider.strip() else "unnamed"
         variant += f" prompt-{result.prompt_idx + 1}" if has_prompts else ""
         values: JsonValue = result.vars
-        if about := result.exported:
+        about = as_mapping(result.metadata)
+        if "judgekit_run" in about:  # which an export of judgekit adds
             case_id, variant = str(about.get("case_id")), str(about.get("variant"))
             values = result.vars["input"] if [*result.vars] == ["input"] else values
         named: JsonObject = {"case_id": case_id, "variant": variant}
         named["input"] = inputs.setdefault(case_id, values)
-        yield document.line_of(*at), named | _row(result, repeats[case_id, variant])
+        row = _row(result, repeats[case_id, variant])
+        if "judgekit_run" in about:  # promptfoo's score of an answer without one is 0
+            known = as_mapping(row["metadata"]) | {
+                "success": about.get("passed"),
+                "score": about.get("value"),
+            }
+            row["metadata"] = without_nulls(known)
+        yield document.line_of(*at), named | row
         repeats[case_id, variant] += 1
+
+
+def _case_ids(value: JsonValue, results: list[_PromptfooResult]) -> dict[int | None, str]:
+    """The ids that the cases of results have in a configuration, by the numbers of the results."""
+    # promptfoo counts each combination of the values of variables, and each repeat of it.
+    names = _expanded_names(as_mapping(value).get("config"))
+    found: dict[int | None, str] = {}
+    first: dict[str, str] = {}
+    numbered = ((one.test_idx, one) for one in results if one.test_idx is not None)
+    for number, result in sorted(numbered, key=lambda one: one[0]):
+        if number in found:
+            continue
+        content = str(number)
+        if result.test_case is not None:
+            content = fingerprint([result.test_case, result.vars])
+        n_repeats = len(found) - len(first)
+        place = number - n_repeats
+        name = names[place] if place < len(names) else f"test-{place + 1}"
+        found[number] = first.setdefault(content, name)
+    return found
+
+
+def _expanded_names(config: JsonValue) -> list[str]:
+    """The ids of a configuration's cases, where its tests are written out; else none."""
+    fields = as_mapping(config)
+    default = as_mapping(fields.get("defaultTest"))
+    names: list[str] = []
+    for number, test in enumerate(as_items(fields.get("tests")), 1):
+        whole = merged_test(default, test if isinstance(test, dict) else {"vars": test})
+        variables = whole.get("vars", {})
+        # A file, or a pattern for files, may hold any number of values.
+        if not isinstance(variables, dict) or FILE in json.dumps(variables):
+            return []
+        n_cases = math.prod(map(len, value_lists(variables, whole).values()))
+        if n_cases + len(names) > MAX_CASES:
+            return []
+        places = [""] if n_cases == 1 else [f".{place}" for place in range(1, n_cases + 1)]
+        names += [f"test-{number}{place}" for place in places]
+    return names
 
 
 def _row(result: _PromptfooResult, repeat: int) -> JsonObject:
     response = result.response or _PromptfooResponse()
-    made, tokens = response.output, response.token_usage
+    made, tokens = response.output, response.token_usage or _PromptfooUsage()
     error = response.error or (result.error if made is None else None)
     if made is None and error is None:
         error = "there is no output"
-    usage: JsonObject = {"cost_usd": result.cost}
-    if tokens is not None:
-        usage |= {"input_tokens": tokens.prompt, "output_tokens": tokens.completion}
+    usage: JsonObject = {
+        "input_tokens": tokens.prompt,
+        "output_tokens": tokens.completion,
+        "cost_usd": result.cost,
+    }
     metadata: JsonObject = {"success": result.success, "score": result.score, "repeat": repeat}
-    if about := result.exported:  # promptfoo's score of an answer without one is 0
-        metadata |= {"success": about.get("passed"), "score": about.get("value")}
     if made is not None:
         metadata["transformed"] = True  # by promptfoo, so that no case's transform is applied again
     fields: JsonObject = {
         "text" if isinstance(made, str) else "data": made,
         "error": error,
-        "usage": usage if tokens is not None or result.cost is not None else None,
+        "usage": without_nulls(usage) or None,
         "duration_ms": result.latency_ms,
-        "metadata": {name: value for name, value in metadata.items() if value is not None},
+        "metadata": without_nulls(metadata),
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    return without_nulls(fields)
 
 
 def _results(
     document: ParsedDocument,
 ) -> tuple[ForeignFile, list[tuple[KeyPath, _PromptfooResult]]]:
     reading, value = ForeignFile(document), document.value
-    inner = value.get("results") if isinstance(value, dict) else None
+    inner = as_mapping(value).get("results")
     at: KeyPath = ("results",)
     if isinstance(inner, dict):
         inner, at = inner.get("results"), ("results", "results")

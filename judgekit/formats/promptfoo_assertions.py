@@ -32,14 +32,13 @@ from judgekit.formats.promptfoo_vocabulary import (
     WRITE_IT,
     PromptfooChecks,
     UnsupportedAssertionError,
-    is_foreign_name,
     is_threshold,
     replacement_hint,
     share_weight,
     trajectory_spec,
     unused_name,
 )
-from judgekit.formats.text import javascript_text
+from judgekit.formats.text import as_mapping, javascript_text, objects_in, one_or_several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,11 +81,9 @@ class _Assertion:
 
     @property
     def plain(self) -> str:
-        """The name without the negation."""
         return self.name.removeprefix(_NOT)
 
     def settings(self, *names: str) -> JsonObject:
-        """Those of some settings that it has."""
         return {name: self.fields[name] for name in names if self.fields.get(name) is not None}
 
     @property
@@ -202,11 +199,11 @@ class AssertionReader:
             reason, remedy = "a judge sees the whole output", "transform the test's output"
             return self._reading.not_imported("transform", at, reason, remedy)
         is_known = plain in KNOWN_ASSERTIONS or plain.partition(":")[0] == PROMPTFOO_SIMILAR
-        if is_known or not is_foreign_name(plain):
+        if is_known or (hint := replacement_hint(plain)) is None:
             return None
         at = (*item.at, "type")
         reason = "it has no counterpart here"
-        return self._reading.not_imported(item.name, at, reason, replacement_hint(plain))
+        return self._reading.not_imported(item.name, at, reason, hint)
 
     def _code(self, item: _Assertion) -> JsonObject:
         """The mark of an assertion that is code, with what is called where scripts are allowed."""
@@ -310,7 +307,7 @@ class AssertionReader:
         """Several texts are alternatives: the output must be like one of them."""
         value, at = item.value, item.at
         threshold = item.fields.get("threshold", PROMPTFOO_SIMILARITY)
-        texts = value if isinstance(value, list) else [value]
+        texts = one_or_several(value)
         if not is_threshold(threshold, at, self._reading):
             return
         if not texts or not all(isinstance(text, str) and text for text in texts):
@@ -428,7 +425,7 @@ def _filled(text: str, variables: JsonObject) -> str:
     def fill(match: re.Match[str]) -> str:
         found: JsonValue = variables
         for part in match[1].split("."):
-            found = found.get(part) if isinstance(found, dict) else None
+            found = as_mapping(found).get(part)
         if found is None or isinstance(found, dict):
             raise UntranslatedError(
                 f"its value shows `{match[1][:60]}`, for which there is no text"
@@ -440,11 +437,9 @@ def _filled(text: str, variables: JsonObject) -> str:
 
 def _transform(spec: JsonObject, steps: list[JsonValue]) -> None:
     """Let an assertion, or each member of a group, look at a part of the output."""
-    members = spec.get("assertions")
-    for member in members if isinstance(members, list) else []:
-        if isinstance(member, dict):
-            _transform(member, steps)
-    if not isinstance(members, list):
+    for member in objects_in(spec.get("assertions")):
+        _transform(member, steps)
+    if not isinstance(spec.get("assertions"), list):
         spec["transform"] = steps
 
 
@@ -516,80 +511,8 @@ def alternative_values(name: str, spec: Mapping[str, JsonValue]) -> dict[str, Js
     """An assertion with several references, as a group of which one must pass."""
     group = {key: item for key, item in spec.items() if key in {"weight", "description"}}
     own = {key: item for key, item in spec.items() if key not in {*group, "type", "value"}}
-    values = spec["value"]
     members: list[JsonValue] = [
-        {"type": name, "value": _text(each), **own}
-        for each in (values if isinstance(values, list) else [values])
+        {"type": name, "value": _text(each), **own} for each in one_or_several(spec["value"])
     ]
     is_negated = str(spec["type"]).startswith("not-")
     return {"type": "not-any" if is_negated else "any", "assertions": members, **group}
-
-
-_EXPECTED = re.compile(r"__expected\d*")
-_METADATA = "__metadata:"
-_LIST = "[]"
-_COMMA = re.compile(r"(?<!\\),")
-
-_ASSERTION = re.compile(
-    r"(?P<type>(?:not-)?[a-z][a-z-]*)(?:\((?P<threshold>\d+(?:\.\d+)?)\))?(?::(?P<value>.*))?",
-    re.DOTALL,
-)
-
-_SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
-_LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
-_NUMBERS = frozenset({"latency", "cost", "levenshtein"})
-
-
-def row_as_test(row: Mapping[str, JsonValue]) -> JsonObject:
-    variables: JsonObject = {}
-    metadata: JsonObject = {}
-    asserted: list[JsonValue] = []
-    found: JsonObject = {}
-    for name, cell in row.items():
-        if not name.startswith("__"):
-            variables[name] = cell
-        elif cell is None or not str(cell).strip():
-            continue
-        elif _EXPECTED.fullmatch(name):
-            asserted.append(assertion_of_text(str(cell)))
-        elif name == "__description":
-            found["description"] = cell
-        elif name == "__threshold":
-            found["threshold"] = _number(str(cell))
-        elif name.startswith(_METADATA) and name.endswith(_LIST):
-            # `__metadata:tags[]` is a list.
-            parts = [part.strip().replace(r"\,", ",") for part in _COMMA.split(str(cell))]
-            metadata[name.removeprefix(_METADATA).removesuffix(_LIST)] = [*parts]
-        else:
-            metadata[name.removeprefix(_METADATA)] = cell
-    return {**found, "vars": variables, "assert": asserted, "metadata": metadata}
-
-
-def assertion_of_text(text: str) -> JsonObject:
-    """An assertion as it stands in a cell: `similar(0.8): Hello`, or a bare text."""
-    match = _ASSERTION.fullmatch(text.strip())
-    name = "" if match is None else match["type"]
-    name = _SHORT.get(name, name)
-    plain = name.removeprefix("not-")
-    if match is None or plain not in KNOWN_ASSERTIONS:
-        return {"type": "equals", "value": text}
-    found: JsonObject = {"type": name}
-    value = (match["value"] or "").strip()
-    if match["threshold"] is not None:
-        stated = float(match["threshold"])  # a distance is a whole number
-        found["threshold"] = int(stated) if plain == "levenshtein" else stated
-    if plain in _LIST_CELLS:
-        found["value"] = [part.strip() for part in value.split(",")]
-    elif plain in _NUMBERS and match["threshold"] is None:
-        found["threshold"] = _number(value)
-    elif value:
-        found["value"] = value
-    return found
-
-
-def _number(text: str) -> JsonValue:
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if abs(number) < float("inf") else text

@@ -23,7 +23,7 @@ from judgekit.formats.promptfoo_vocabulary import (
     unused_name,
 )
 from judgekit.formats.rows import iter_rows, suffix_of
-from judgekit.formats.text import read_text
+from judgekit.formats.text import as_mapping, one_or_several, read_text
 from judgekit.records import JsonObject, Record
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class _Provider:
 
     @property
     def config(self) -> JsonObject:
-        config = self.fields.get("config")
-        return config if isinstance(config, dict) else {}
+        return as_mapping(self.fields.get("config"))
 
 
 @dataclass(slots=True)
@@ -131,7 +130,6 @@ class VariantReader:
     _judges: dict[str, JsonObject] = field(default_factory=dict)
 
     def read(self, fields: JsonObject) -> None:
-        """Read the variants of all tests."""
         self._prompts = list(self._read_prompts(fields.get("prompts")))
         key = "providers" if fields.get("providers") else "targets"
         providers = list(self._providers(fields.get(key), (key,)))
@@ -181,7 +179,7 @@ class VariantReader:
         variants = variants or [*self.configured]
         for key, names in wanted.items():
             named = {name: parts[key == "prompts"] for name, parts in self._made.items()}
-            listed = names if isinstance(names, list) else [names]
+            listed = one_or_several(names)
             self._check_names(listed, named.values(), key.removesuffix("s"), (*at, key))
             variants = [name for name in variants if _is_named(named[name], listed)]
         return tuple(variants)
@@ -223,7 +221,7 @@ class VariantReader:
             # The text of the prompt stands where the body shows it.
             text = prompt.text.removeprefix(_USER).removesuffix(_END)
             filled = map_texts(settings, (), lambda part, _: _PROMPT.sub(lambda _: text, part))
-            return {"id": name, **(filled if isinstance(filled, dict) else {})}
+            return {"id": name, **as_mapping(filled)}
         config: JsonObject = {**provider.config, **prompt.config}
         variant = {"id": name, "prompt": prompt.text, **settings}
         if not str(settings["model"]).startswith(_CODE):  # a function gets all of it
@@ -241,7 +239,6 @@ class VariantReader:
         return name
 
     def _judge(self, value: JsonValue, at: KeyPath) -> tuple[str, JsonObject] | None:
-        """A grader's name and the fields of its judge."""
         if isinstance(value, dict) and "id" not in value and "text" in value:
             value = value["text"]  # one provider each for texts, embeddings, …
         provider = next(self._providers(value, at), None)
@@ -258,8 +255,6 @@ class VariantReader:
         judge = {name: one for name, one in settings.items() if name in _JUDGE_SETTINGS}
         judge |= {"model": model} | ({} if base is None else {"api_base": base})
         return str(provider.fields.get("label") or provider.id), judge
-
-    # Providers
 
     def _providers(self, value: JsonValue, at: KeyPath) -> Iterator[_Provider]:
         if isinstance(value, list):
@@ -283,8 +278,8 @@ class VariantReader:
         documents, lost = self._read(name, at, "providers", lambda path: read_document(path).value)
         for _, listed in documents:
             # A file names no further file, which could name the first.
-            items = listed if isinstance(listed, list) else [listed]
-            yield from self._providers([one for one in items if not _is_file(one)], at)
+            items = [one for one in one_or_several(listed) if not _is_file(one)]
+            yield from self._providers(items, at)
         yield from (_Provider(at, name.removeprefix(FILE), {}, reason) for reason in lost)
 
     def _read(
@@ -342,7 +337,6 @@ class VariantReader:
         response = str(config.get("transformResponse") or config.get("responseParser") or "text")
         steps = self._response_steps(response, (*at, "config", "transformResponse"))
         method = str(config.get("method") or "POST").upper()
-        headers = config.get("headers")
         try:
             sent = map_texts(body, (), lambda text, _: as_jinja(text, self.certain, self.values)[0])
         except UntranslatedError:
@@ -355,7 +349,7 @@ class VariantReader:
             self._leave_out_setting((*at, "config", name))
         # A key stands in the environment; a suite names it with a dollar sign.
         texts: JsonObject = {}
-        for name, value in headers.items() if isinstance(headers, dict) else ():
+        for name, value in as_mapping(config.get("headers")).items():
             text = _ENV.sub(r"${\1}", str(value))
             if _KEYS.search(name) and "${" not in text:
                 self._leave_out_setting((*at, "config", "headers", name))
@@ -409,8 +403,6 @@ class VariantReader:
         files, _ = self._read(str(value), at, "file", lambda path: read_document(path).value)
         return files[0][1] if files else None
 
-    # Prompts
-
     def _read_prompts(self, value: JsonValue) -> Iterator[_Prompt]:
         if isinstance(value, dict):  # files with their labels
             value = [{"id": name, "label": label} for name, label in value.items()]
@@ -446,14 +438,8 @@ class VariantReader:
         labels = {name.removeprefix(FILE) for name in names if name} | {*names} - {""}
         # A long label is mostly the prompt itself.
         is_short = label and "\n" not in label and len(label) <= _LONGEST_LABEL
-        config = fields.get("config")
-        return _Prompt(
-            template,
-            label if is_short else name,
-            frozenset(labels),
-            config if isinstance(config, dict) else {},
-            lost,
-        )
+        config = as_mapping(fields.get("config"))
+        return _Prompt(template, label if is_short else name, frozenset(labels), config, lost)
 
     def _texts(self, raw: str, at: KeyPath) -> Iterator[tuple[str, str, str | None]]:
         """The prompts of an entry with their own labels, or why it is not read."""
@@ -522,7 +508,6 @@ def _is_file(value: JsonValue) -> bool:
 
 
 def _code_name(call: JsonObject) -> str:
-    """A function of a file as a suite names it."""
     return _CODE + ":".join(str(call[part]) for part in ("file", "function") if part in call)
 
 
@@ -563,7 +548,7 @@ def _messages(text: str, images: frozenset[str]) -> list[tuple[str, str]] | None
         return None
     if isinstance(value, dict) and isinstance(value.get("messages"), list):
         value = value["messages"]
-    return [_message(item, images) for item in (value if isinstance(value, list) else [value])]
+    return [_message(item, images) for item in one_or_several(value)]
 
 
 def _json(text: str) -> JsonValue:
@@ -585,7 +570,7 @@ def _message(item: JsonValue, images: frozenset[str]) -> tuple[str, str]:
 
 def _part(part: JsonValue, images: frozenset[str]) -> str:
     """A part of a message; in the place of an image, the variable that is one."""
-    fields = part if isinstance(part, dict) else {}
+    fields = as_mapping(part)
     if isinstance(text := fields.get("text"), str):
         return text
     source = fields.get("image_url", fields.get("source"))

@@ -207,15 +207,10 @@ def unused_name(name: str, names: Container[JsonValue], sign: str = "-") -> str:
 
 
 def replacement_hint(name: str) -> str | None:
-    """The hint for an assertion that is not read."""
+    """The hint for an assertion of promptfoo that is not read; None for a misspelt name."""
     if name.startswith(_REDTEAM):
         return "its attacks and graders are promptfoo's own; write an `llm-rubric`"
     return PROMPTFOO_ELSEWHERE.get(name)
-
-
-def is_foreign_name(name: str) -> bool:
-    """Whether it is an assertion of promptfoo, and not a misspelt name."""
-    return name in PROMPTFOO_ELSEWHERE or name.startswith(_REDTEAM)
 
 
 @dataclass(slots=True)
@@ -233,7 +228,6 @@ class PromptfooChecks:
     choices: list[tuple[KeyPath, JsonObject]] = field(default_factory=list)
 
     def add(self, spec: JsonObject, at: KeyPath) -> None:
-        """Add an assertion that needs no model."""
         self.assertions.append(spec)
         self.places.append(at)
 

@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, ValidationError
 from judgekit.formats.detection import RECORD_LISTS, is_object
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile, SnakeRecord
 from judgekit.formats.problems import suggest_name, threshold_fault, valid_scales
+from judgekit.formats.text import as_items, without_nulls
 from judgekit.records import (
     Case,
     Criterion,
@@ -134,7 +135,6 @@ class Benchmark(CamelRecord):
 
 # Fields of a case for which a `test-case` has no field; they stand among its fields.
 _ADDED_FIELDS = ("context", "stratum", "assertions", "evaluation")
-_BENCHMARKS = "benchmarks"  # the entry of a case's metadata with the benchmarks it belongs to
 
 CASE_FIELD_NAMES = frozenset(
     {
@@ -186,7 +186,7 @@ def _is_valid(record: type[Record], value: JsonValue) -> bool:
 
 
 def _fits(name: str, value: JsonValue) -> bool:
-    specs = value if name == "assertions" and isinstance(value, list) else []
+    specs = as_items(value) if name == "assertions" else []
     is_typed = all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in specs)
     return is_typed and _is_valid(Case, {"id": "x", "input": None, name: value})
 
@@ -233,7 +233,7 @@ class _Export:
     def __init__(self, document: ParsedDocument) -> None:
         value, reading = document.value, ForeignFile(document)
         self.reading = reading
-        self._found: defaultdict[str, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
+        self._found: defaultdict[type, dict[str, _Located[CamelRecord]]] = defaultdict(dict)
         self.carried: list[JsonObject] = []
         objects: Iterator[tuple[KeyPath, JsonObject]]
         if isinstance(value, dict) and is_object(value):
@@ -262,7 +262,7 @@ class _Export:
         fields = reading.record(model, whole.fields, (*at, "fields"))
         if fields is None:
             return
-        known = self._found[name]
+        known = self._found[model]
         key = whole.id if whole.id is not None else fields.extra.get("id")
         if not isinstance(key, str | int) or not str(key).strip():
             # An object without an id is called by its name, or its number among its type.
@@ -275,12 +275,12 @@ class _Export:
         else:
             known[key] = _Located(fields, at)
 
-    def of(self, name: str, model: type[_Fields]) -> dict[str, _Located[_Fields]]:  # noqa: ARG002 - says the type of the fields
-        return cast("dict[str, _Located[_Fields]]", self._found[name])
+    def of(self, model: type[_Fields]) -> dict[str, _Located[_Fields]]:
+        return cast("dict[str, _Located[_Fields]]", self._found[model])
 
     def refer(self, name: str, key: str, at: KeyPath, *, case_id: str | None = None) -> bool:
         """Whether an object with this id exists; a missing one is reported."""
-        known = self._found[name]
+        known = self._found[_MODELS[name]]
         if key in known:
             return True
         field_name = at[-1] if isinstance(at[-1], str) else at[-2]
@@ -299,14 +299,13 @@ def read_quality_records(document: ParsedDocument) -> ForeignFile:
     export = _Export(document)
     reading, rubrics = export.reading, _rubrics(export)
     benchmarks = _benchmarks(export)
-    for key, case in export.of("test-case", _TestCase).items():
+    for key, case in export.of(_TestCase).items():
         _add_case(key, case, rubrics, [*benchmarks.get(key, {}).values()], export)
     reading.memory_objects = tuple(export.carried)
     return reading
 
 
 def quality_rubrics(document: ParsedDocument) -> dict[str, JsonObject]:
-    """The rubrics of an export by their ids, as the fields of a `Rubric`."""
     export = _Export(document)
     rubrics = _rubrics(export)
     export.reading.refuse_errors()
@@ -314,9 +313,9 @@ def quality_rubrics(document: ParsedDocument) -> dict[str, JsonObject]:
 
 
 def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
-    criteria = export.of("rubric-criterion", _CriterionFields)
+    criteria = export.of(_CriterionFields)
     rubrics: dict[str, JsonObject | None] = {}
-    for key, rubric in export.of("rubric", _RubricFields).items():
+    for key, rubric in export.of(_RubricFields).items():
         for index, criterion_id in enumerate(rubric.fields.criteria_ids):
             where = (*rubric.at, "fields", "criteriaIds", index)
             export.refer("rubric-criterion", criterion_id, where)
@@ -332,7 +331,7 @@ def _rubrics(export: _Export) -> dict[str, JsonObject | None]:
 def _benchmarks(export: _Export) -> dict[str, dict[str, JsonValue]]:
     """The benchmarks of each case by their ids, without their results."""
     found: dict[str, dict[str, JsonValue]] = {}
-    for key, benchmark in export.of("benchmark", Benchmark).items():
+    for key, benchmark in export.of(Benchmark).items():
         fields = benchmark.fields.as_given()
         known = {name: item for name, item in fields.items() if name not in _NOT_OF_CASES}
         for index, case_id in enumerate(benchmark.fields.test_case_ids):
@@ -362,7 +361,7 @@ def _add_case(
     fields_there = case.as_given()
     own = {name: fields_there[name] for name in _KEPT if fields_there.get(name)}
     if benchmarks:
-        metadata = {**metadata, _BENCHMARKS: benchmarks}
+        metadata = {**metadata, "benchmarks": benchmarks}
     fields: JsonObject = {
         "id": key,
         **case.model_dump(mode="json", include=_OF_CASE),
@@ -446,13 +445,10 @@ def human_judgments(
 ) -> tuple[list[tuple[int, JsonObject]], Counter[JudgmentSource]]:
     """The human judgments as rows of labels, and the number of all others by their source."""
     export = _Export(document)
-    runs, criteria = (
-        export.of("test-run", _TestRun),
-        export.of("rubric-criterion", _CriterionFields),
-    )
+    runs, criteria = export.of(_TestRun), export.of(_CriterionFields)
     repeats, rows = _repeats(runs), list[tuple[int, JsonObject]]()
     left_out: Counter[JudgmentSource] = Counter()
-    for key, found in export.of("eval-judgment", _JudgmentFields).items():
+    for key, found in export.of(_JudgmentFields).items():
         judgment, at = found.fields, (*found.at, "fields")
         if judgment.judged_by_type != "human":
             left_out[judgment.judged_by_type] += 1
@@ -487,13 +483,14 @@ def human_judgments(
                 **({} if judgment.judged_at is None else {"judged_at": judgment.judged_at}),
             },
         }
-        rows.append((document.line_of(*found.at), {k: v for k, v in row.items() if v is not None}))
+        rows.append((document.line_of(*found.at), without_nulls(row)))
     export.reading.refuse_errors()
     return rows, left_out
 
 
 def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
     """The number of each run among those of its case and variant, where there are several."""
+    # The memory does not number runs; their order in the file does.
     same: defaultdict[tuple[str, str | None], list[str]] = defaultdict(list)
     for key, found in runs.items():
         same[found.fields.case_id, found.fields.answered_by].append(key)
@@ -505,24 +502,22 @@ def _repeats(runs: Mapping[str, _Located[_TestRun]]) -> dict[str, int]:
 
 def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject]]:
     """The runs of an export as the rows of an outputs file."""
-    # A run without a prompt version has no variant. The memory does not number runs; their order in
-    # the file does.
+    # A run without a prompt version has no variant.
     export = _Export(document)
-    cases = export.of("test-case", _TestCase)
-    runs = export.of("test-run", _TestRun)
+    cases = export.of(_TestCase)
+    runs = export.of(_TestRun)
     for found in runs.values() if cases else ():
         case_id = found.fields.case_id
         export.refer("test-case", case_id, (*found.at, "fields", "testCaseId"), case_id=case_id)
     export.reading.refuse_errors()
-    n_seen: Counter[tuple[str, str | None]] = Counter()
+    repeats = _repeats(runs)
     for key, found in runs.items():
         run = found.fields
         variant = run.answered_by
         metadata = {name: item for name, item in run.as_given().items() if name not in _READ}
         if variant == run.prompt_version_ref:
             metadata.pop("promptVersionRef", None)
-        metadata |= {"test_run_id": key, "repeat": n_seen[run.case_id, variant]}
-        n_seen[run.case_id, variant] += 1
+        metadata |= {"test_run_id": key, "repeat": repeats.get(key, 0)}
         row: JsonObject = {
             **run.model_dump(mode="json", include={"case_id", "run_id", "duration_ms", "error"}),
             "variant": variant,
@@ -537,5 +532,4 @@ def quality_run_rows(document: ParsedDocument) -> Iterator[tuple[int, JsonObject
         if run.case_id in cases:
             case = cases[run.case_id].fields
             row |= {"input": case.input, "reference": case.reference}
-        row = {name: value for name, value in row.items() if value is not None}
-        yield document.line_of(*found.at), row
+        yield document.line_of(*found.at), without_nulls(row)

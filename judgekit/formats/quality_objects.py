@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from judgekit.fingerprint import fingerprint
 from judgekit.formats.quality_memory import CASE_FIELD_NAMES, ON_SUM
+from judgekit.formats.text import without_nulls
 from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pydantic import JsonValue
+    from collections.abc import Iterator
 
     from judgekit.formats.detection import ConversionSource, WrittenCases
 
@@ -35,7 +34,6 @@ def quality_case_objects(source: ConversionSource) -> WrittenCases:
 
 
 def case_object(case: Case, rubric_id: str | None) -> JsonObject:
-    """A case as a `test-case`."""
     fields: JsonObject = {
         "name": case.name or case.id,
         "description": case.description,
@@ -50,21 +48,14 @@ def case_object(case: Case, rubric_id: str | None) -> JsonObject:
         "evaluation": None if case.evaluation is None else case.evaluation.to_json(),
     }
     own: JsonObject = {"inputs": case.input, "tags": [*case.tags], "status": case.status}
-    known = {name: value for name, value in fields.items() if value is not None}
-    return quality_object("test-case", case.id, {**split_metadata(case.metadata), **known, **own})
-
-
-def split_metadata(metadata: Mapping[str, JsonValue]) -> JsonObject:
-    """Metadata of a case as it stands among the fields of a `test-case`; the reverse of reading."""
-    plain = {name: item for name, item in metadata.items() if name not in CASE_FIELD_NAMES}
-    inner: JsonObject = {
-        name: item for name, item in metadata.items() if name in CASE_FIELD_NAMES - {"rubricId"}
-    }
-    return {**plain, "metadata": inner} if inner else plain
+    # Metadata stands among these fields, but for names that they have: the reverse of reading.
+    metadata = {n: v for n, v in case.metadata.items() if n not in CASE_FIELD_NAMES}
+    if inner := {n: v for n, v in case.metadata.items() if n in CASE_FIELD_NAMES - {"rubricId"}}:
+        metadata["metadata"] = inner
+    return quality_object("test-case", case.id, {**metadata, **without_nulls(fields), **own})
 
 
 def rubric_objects(rubric: Rubric, rubric_id: str) -> Iterator[JsonObject]:
-    """A rubric as a `rubric` and a `rubric-criterion` for each of its criteria."""
     threshold, weights = rubric_marks(rubric)
     ids = criterion_ids(rubric, rubric_id)
     fields: JsonObject = {
@@ -136,8 +127,7 @@ def quality_object(
     kind: str, name: str, fields: JsonObject, optional: JsonObject | None = None
 ) -> JsonObject:
     """One object of a quality memory; of the optional fields those that are not null."""
-    known = {key: value for key, value in (optional or {}).items() if value is not None}
-    return {"type": kind, "id": name, "fields": {**fields, **known}}
+    return {"type": kind, "id": name, "fields": {**fields, **without_nulls(optional or {})}}
 
 
 def rubric_marks(rubric: Rubric) -> tuple[float, list[float]]:

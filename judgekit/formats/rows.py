@@ -8,16 +8,17 @@ import decimal
 import io
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 from pydantic import JsonValue
 
-from judgekit.errors import DatasetError, SettingsError
+from judgekit.errors import DatasetError, JudgekitError, SettingsError
 from judgekit.extras import install_hint
 from judgekit.formats.documents import YAML_SUFFIXES, ParsedDocument, read_document
 from judgekit.formats.problems import FieldFault, json_kind
@@ -28,6 +29,7 @@ from judgekit.formats.text import (
     iter_lines,
     parse_strict_json,
     unescape_formula,
+    without_nulls,
 )
 
 # One JSON object per line.
@@ -135,7 +137,6 @@ def _json_rows(path: Path) -> Iterator[FileRow | DatasetError]:
 
 
 def json_row(text: str, path: Path, line: int) -> FileRow:
-    """The object that stands on a line of a file."""
     value, is_repaired = parse_strict_json(text, path=path, first_line=line)
     if not isinstance(value, dict):
         raise _not_an_object(value, path, line)
@@ -222,7 +223,8 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
             for batch in table.iter_batches(batch_size=_BATCH_ROWS):
                 for fields in batch.to_pylist():
                     row += 1
-                    yield _row(fields, path, row)
+                    place = partial(DatasetError, path=path, line=row)
+                    yield without_nulls(json_cells(fields, f"row {row}, ", place))
     except FileNotFoundError as error:
         raise DatasetError("there is no such file", path=path) from error
     except DatasetError:
@@ -232,16 +234,16 @@ def _iter_parquet_rows(path: Path) -> Iterator[dict[str, JsonValue]]:
         raise DatasetError(f"not a valid Parquet file: {reason}", path=path) from error
 
 
-def _row(fields: dict[str, object], path: Path, row: int) -> dict[str, JsonValue]:
+def json_cells(
+    row: Mapping[Any, object], place: str, error_type: Callable[[str], JudgekitError]
+) -> dict[str, JsonValue]:
+    """A row with JSON values; the place and the type of error are of a cell that has no such."""
     values: dict[str, JsonValue] = {}
-    for name, cell in fields.items():
+    for name, cell in row.items():
         try:
-            value = json_cell(cell)
+            values[str(name)] = json_cell(cell)
         except ValueError as error:
-            message = f"row {row}, column {name!r}: {error}"
-            raise DatasetError(message, path=path, line=row) from error
-        if value is not None:
-            values[name] = value
+            raise error_type(f"{place}column {str(name)!r}: {error}") from error
     return values
 
 
@@ -349,7 +351,6 @@ _METADATA_PREFIX = "metadata."
 def rename_fields(
     fields: Mapping[str, JsonValue], aliases: Mapping[str, str]
 ) -> tuple[Fields, list[FieldFault]]:
-    """The fields under judgekit's names."""
     if aliases.keys().isdisjoint(fields):
         return dict(fields), []
     # A field that already has its own name keeps it, and an alias beside it stays as it is.
@@ -377,7 +378,6 @@ def read_cells(
     mixed_names: Collection[str] = (),
     typed_names: Collection[str] = (),
 ) -> tuple[Fields, list[FieldFault]]:
-    """The fields of a table's row, with their cells converted."""
     # An empty cell is a missing value. A column `metadata.x` is the entry `x` of `metadata`, and
     # for fields that may be any value a column `x.json` is the field `x`: JSON distinguishes a
     # number from its digits, and null and an empty text from no value at all.

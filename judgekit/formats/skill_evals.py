@@ -16,6 +16,8 @@ from judgekit.formats.attachments import (
 )
 from judgekit.formats.documents import ParsedDocument, read_document
 from judgekit.formats.foreign_file import AnyRecord, CamelRecord, ForeignFile, SnakeRecord
+from judgekit.formats.skill_tests_schema import OTHER_FIELDS
+from judgekit.formats.text import as_items, as_mapping, one_or_several
 from judgekit.records import Count, Finite, JsonObject, Name, Rubric
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
     # A criterion has the scale from 1 to 5 and is met from score 3; a case passes when every
     # required one is met.
     reading = ForeignFile(document)
-    fields = document.value if isinstance(document.value, dict) else {}
+    fields = as_mapping(document.value)
     header = reading.record(_SkillEvals, document.value)
     skill = None if header is None else header.skill
     if header is not None:
@@ -83,12 +85,15 @@ def read_skill_evals(document: ParsedDocument) -> ForeignFile:
                 }
                 for expectation in case.expectations
             ]
+            # The required expectations decide; the others are only reported.
+            rubric: JsonObject = {"name": case.id, "criteria": criteria, "pass_threshold": 0.0}
+            if own := {one.criterion: one.extra for one in case.expectations if one.extra}:
+                rubric["metadata"] = {OTHER_FIELDS: {**own}}
             case_fields: JsonObject = {
                 "id": case.id,
                 "input": case.prompt,
                 "context": {"files": files} if files else None,
-                # The required expectations decide; the others are only reported.
-                "rubric": {"name": case.id, "criteria": criteria, "pass_threshold": 0.0},
+                "rubric": rubric,
                 "skill": skill,
                 "metadata": {**case.extra, "files": [*case.files]} if case.files else case.extra,
             }
@@ -148,9 +153,7 @@ def _files(
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5  # the ends of the scale of gradings and histories
 
 
-class SkillVersion(SnakeRecord):
-    """One version of a skill."""
-
+class _SkillVersion(SnakeRecord):
     version: Count
     timestamp: AwareDatetime
     description: str = ""
@@ -159,48 +162,32 @@ class SkillVersion(SnakeRecord):
     # The mean over all cases, from 1 to 5; None where nothing was graded.
     average_score: Annotated[Finite, Field(ge=LOWEST_SCORE, le=HIGHEST_SCORE)] | None = None
 
-    @property
-    def value(self) -> float | None:
-        """The average score on [0, 1]; None where nothing was graded."""
-        if self.average_score is None:
-            return None
-        return (self.average_score - LOWEST_SCORE) / (HIGHEST_SCORE - LOWEST_SCORE)
 
-
-class SkillHistory(SnakeRecord):
-    """The versions of a skill."""
-
-    versions: Annotated[tuple[SkillVersion, ...], Field(min_length=1)]
+class _SkillHistory(SnakeRecord):
+    versions: Annotated[tuple[_SkillVersion, ...], Field(min_length=1)]
     current_version: Count
 
-    @property
-    def current(self) -> SkillVersion:
-        return next(v for v in self.versions if v.version == self.current_version)
 
-
-def read_skill_history(path: Path | str) -> SkillHistory:
+def read_skill_history(path: Path | str) -> JsonObject:
+    """The versions of a skill in a valid `history.json`."""
     reading = check_history(read_document(path))
     reading.refuse_errors()
-    if not isinstance(reading.head, SkillHistory):  # pragma: no cover - then there was an error
-        raise TypeError
-    return reading.head
+    return as_mapping(reading.document.value)
 
 
 def check_history(document: ParsedDocument) -> ForeignFile:
-    """A `history.json`, with its faults."""
     reading = ForeignFile(document)
-    reading.head = reading.record(SkillHistory, document.value)
-    fields = document.value if isinstance(document.value, dict) else {}
+    reading.record(_SkillHistory, document.value)
+    fields = as_mapping(document.value)
     versions = fields.get("versions")
     numbers: list[JsonValue] = []
     # An invalid version must not hide the faults of the others.
-    for index, version in enumerate(versions if isinstance(versions, list) else ()):
-        number = version.get("version") if isinstance(version, dict) else None
+    for index, version in enumerate(as_items(versions)):
+        number = as_mapping(version).get("version")
         if isinstance(number, int) and number in numbers:
             reading.add(("versions", index, "version"), f"the version {number} appears twice")
         numbers.append(number)
     current = fields.get("current_version")
-    # Otherwise `current` has nothing to return.
     if isinstance(current, int) and current not in numbers:
         known = ", ".join(str(number) for number in numbers[:20])
         message = f"no version has the number {current}"
@@ -252,7 +239,6 @@ class _Grading(SnakeRecord):
 
 
 def check_grading(document: ParsedDocument) -> ForeignFile:
-    """A `grading.json`, or a list of gradings, with its faults."""
     reading = ForeignFile(document)
     for at, grading in _results(_Grading, reading):
         for index, one in enumerate(grading.results):
@@ -265,7 +251,7 @@ def check_grading(document: ParsedDocument) -> ForeignFile:
 
 def _results(model: type[AnyRecord], reading: ForeignFile) -> Iterator[tuple[KeyPath, AnyRecord]]:
     value = reading.document.value
-    for place, item in enumerate(value if isinstance(value, list) else [value]):
+    for place, item in enumerate(one_or_several(value)):
         at = (place,) if isinstance(value, list) else ()
         record = reading.record(model, item, at)
         if record is not None:
@@ -288,7 +274,6 @@ class _BlindComparison(SnakeRecord):
 
 
 def check_comparison(document: ParsedDocument) -> ForeignFile:
-    """A `comparison.json`, or a list of comparisons, with its faults."""
     reading = ForeignFile(document)
     list(_results(_BlindComparison, reading))  # no field follows from another
     return reading
@@ -310,7 +295,6 @@ class _ImprovementAnalysis(SnakeRecord):
 
 
 def check_analysis(document: ParsedDocument) -> ForeignFile:
-    """An `analysis.json`, or a list of analyses, with its faults."""
     reading = ForeignFile(document)
     for at, one in _results(_ImprovementAnalysis, reading):
         if one.winner_version == one.loser_version:
@@ -324,19 +308,24 @@ def check_analysis(document: ParsedDocument) -> ForeignFile:
 
 
 def write_skill_evals(source: ConversionSource) -> WrittenCases:
-    """Cases as an `evals.json`."""
     cases, dataset = list(source.cases), source.cases
     listed: list[JsonValue] = []
     for case in cases:
         files = case.metadata.get("files")
-        criteria = case.rubric.criteria if isinstance(case.rubric, Rubric) else ()
+        rubric = case.rubric if isinstance(case.rubric, Rubric) else None
+        other = as_mapping(rubric.metadata.get(OTHER_FIELDS)) if rubric else {}
         fields: JsonObject = {
             "id": case.id,
             "prompt": case.input if isinstance(case.input, str) else str(case.input),
-            "files": files if isinstance(files, list) else [],
+            "files": as_items(files),
             "expectations": [
-                {"criterion": c.name, "description": c.question, "required": c.required}
-                for c in criteria
+                {
+                    **as_mapping(other.get(c.name)),
+                    "criterion": c.name,
+                    "description": c.question,
+                    "required": c.required,
+                }
+                for c in (rubric.criteria if rubric else ())
             ],
         }
         rest = {name: item for name, item in case.metadata.items() if name not in fields}
@@ -388,7 +377,7 @@ def read_workflow_dataset(document: ParsedDocument) -> ForeignFile:
     """The cases of a workflow dataset; the workflow's name is each case's `agent`."""
     reading = ForeignFile(document)
     header = reading.record(_WorkflowDataset, document.value)
-    fields = document.value if isinstance(document.value, dict) else {}
+    fields = as_mapping(document.value)
     if header is not None:
         reading.header = {"name": header.id, "version": header.version}
     workflow = fields.get("workflowName")

@@ -33,7 +33,7 @@ from judgekit.formats.skill_tests_schema import (
     rubric_from_skill_test,
     upgrade_skill_tests,
 )
-from judgekit.formats.text import KeyPath, folder_exists
+from judgekit.formats.text import KeyPath, as_items, as_mapping, folder_exists, without_nulls
 from judgekit.records import Case, JsonObject, Rubric
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def read_skill_tests(document: ParsedDocument) -> ForeignFile:
     reading.head = head = reading.record(SkillTests, value, synonyms=_SYNONYMS)
     version = "2.0" if head is None else head.version
     reading.header = {"name": skill_name(document.path), "version": version}
-    fields = value if isinstance(value, dict) else {}
+    fields = as_mapping(value)
     fixtures = _Fixtures(reading)
     listed = fields.get("testCases")
     for place, case in reading.records(SkillCase, listed, where, synonyms=_SYNONYMS):
@@ -120,7 +120,7 @@ def _evaluation(case: SkillCase) -> JsonObject:
         "retries": evaluation.retry_count,
         "script": expected.custom_script,
     }
-    return fields | {name: value for name, value in optional.items() if value is not None}
+    return fields | without_nulls(optional)
 
 
 def _metadata(case: SkillCase) -> JsonObject:
@@ -141,14 +141,14 @@ def _metadata(case: SkillCase) -> JsonObject:
 def _check_groups(groups: JsonValue, reading: ForeignFile) -> None:
     """Check that groups name only existing tests, and that each has a name of its own."""
     names: list[JsonValue] = []
-    for number, item in enumerate(groups if isinstance(groups, list) else ()):
-        group = item if isinstance(item, dict) else {}
+    for number, item in enumerate(as_items(groups)):
+        group = as_mapping(item)
         name, test_ids = group.get("name"), group.get("testIds")
         if name is not None and name in names:
             message = f"two suites are called {name!r}"
             reading.add(("suites", number, "name"), message, "rename one")
         names.append(name)
-        for index, test_id in enumerate(test_ids if isinstance(test_ids, list) else ()):
+        for index, test_id in enumerate(as_items(test_ids)):
             # Ids of tests with errors are claimed too, so that a group is not blamed for them.
             if isinstance(test_id, str) and test_id not in reading.claimed:
                 message = f"the suite {name!r} names the test {test_id!r}, which is not there"
@@ -336,8 +336,6 @@ class _Fixtures:
             return self._files.take(path)
 
 
-# An input is a prompt with values for its variables, or a prompt alone.
-_WITH_VARIABLES = {"prompt", "variables"}
 _LEVELS = {"simple": "easy", "medium": "medium", "complex": "hard", "very_complex": "hard"}
 
 
@@ -360,7 +358,7 @@ def skill_tests_of(cases: Iterable[Case]) -> JsonObject:
 
 def _test(case: Case) -> JsonObject:
     metadata = dict(case.metadata)
-    other = _mapping(metadata.pop(OTHER_FIELDS, None))
+    other = as_mapping(metadata.pop(OTHER_FIELDS, None))
     if case.stratum is not None and "difficulty" not in metadata:
         metadata["difficulty"] = _LEVELS[case.stratum]
     found: JsonObject = {"id": case.id, "name": case.name or case.id}
@@ -369,15 +367,15 @@ def _test(case: Case) -> JsonObject:
     if case.tags and metadata.get("tags") != [*case.tags]:
         found["tags"] = [*case.tags]
     asked: JsonObject = {"prompt": case.input if isinstance(case.input, str) else str(case.input)}
-    if isinstance(case.input, dict) and case.input.keys() == _WITH_VARIABLES:
+    if isinstance(case.input, dict) and case.input.keys() == {"prompt", "variables"}:
         asked = dict(case.input)
     if isinstance(case.context, dict):
         asked["context"] = _named(case.context)
     parts = {"input": asked, "expected": _expected(case), "evaluation": _evaluation_json(case)}
-    found |= {name: {**part, **_mapping(other.get(name))} for name, part in parts.items()}
+    found |= {name: {**part, **as_mapping(other.get(name))} for name, part in parts.items()}
     if metadata:
         found["metadata"] = metadata
-    return {**found, **_mapping(other.get("case"))}
+    return {**found, **as_mapping(other.get("case"))}
 
 
 def _named(value: JsonValue) -> JsonValue:
@@ -425,7 +423,7 @@ def _evaluation_json(case: Case) -> JsonObject:
 
 def _rubric(rubric: Rubric) -> JsonObject:
     metadata = dict(rubric.metadata)
-    other = _mapping(metadata.pop(OTHER_FIELDS, None))
+    other = as_mapping(metadata.pop(OTHER_FIELDS, None))
     criteria: list[JsonValue] = []
     for criterion in rubric.criteria:
         scale: JsonObject = {"min": _whole(criterion.scale.min), "max": _whole(criterion.scale.max)}
@@ -441,14 +439,10 @@ def _rubric(rubric: Rubric) -> JsonObject:
             "weight": criterion.weight,
             "scale": scale,
         }
-        criteria.append({**fields, **_mapping(other.get(criterion.name))})
+        criteria.append({**fields, **as_mapping(other.get(criterion.name))})
     return {"criteria": criteria, "passingThreshold": rubric.pass_threshold, **metadata}
 
 
 def _whole(number: float) -> float:
     # JSON written by hand has 5, not 5.0, and the file should stay as it was.
     return int(number) if number.is_integer() else number
-
-
-def _mapping(value: JsonValue) -> JsonObject:
-    return value if isinstance(value, dict) else {}

@@ -9,6 +9,7 @@ from pydantic import Field, JsonValue
 from judgekit.errors import DatasetError
 from judgekit.formats.foreign_file import CamelRecord, ForeignFile
 from judgekit.formats.problems import json_kind, threshold_fault, valid_scales
+from judgekit.formats.text import as_items, as_mapping
 from judgekit.records import (
     Count,
     EvaluationProfileName,
@@ -175,7 +176,7 @@ def downgrade_skill_tests(value: JsonObject) -> tuple[list[JsonValue], tuple[str
     ]
     tests: list[JsonValue] = []
     listed = value.get("testCases")
-    for index, test in enumerate(listed if isinstance(listed, list) else ()):
+    for index, test in enumerate(as_items(listed)):
         if isinstance(test, dict):
             tests.append(_downgraded(test))
             lost += [f"testCases[{index}].{path}" for path in _losses(test, index + 1)]
@@ -208,14 +209,14 @@ def _upgraded(test: JsonObject, place: int) -> JsonObject:
 
 
 def _downgraded(test: JsonObject) -> JsonObject:
-    prompt, expected = _part(test, "input"), _part(test, "expected")
+    prompt, expected = as_mapping(test.get("input")), as_mapping(test.get("expected"))
     found: JsonObject = {name: test[name] for name in ("name", "description") if name in test}
     if "prompt" in prompt:
         found["input"] = prompt["prompt"]
     for old, new in (("expectedOutput", "output"), ("expectedPatterns", "patterns")):
         if new in expected:
             found[old] = expected[new]
-    evaluation = _part(test, "evaluation")
+    evaluation = as_mapping(test.get("evaluation"))
     if "timeout" in evaluation:
         found["timeout"] = evaluation["timeout"]
     new_names = {"id", "name", "description", "input", "expected", "evaluation"}
@@ -227,15 +228,10 @@ def _losses(test: JsonObject, place: int) -> Iterator[str]:
     again = _upgraded(_downgraded(test), place)
     for name, item in test.items():
         if isinstance(item, dict) and name in {"input", "expected", "evaluation"}:
-            upgraded = _part(again, name)
+            upgraded = as_mapping(again.get(name))
             yield from (f"{name}.{part}" for part in item if item[part] != upgraded.get(part))
         elif item and item != again.get(name):
             yield name
-
-
-def _part(test: JsonObject, name: str) -> JsonObject:
-    part = test.get(name)
-    return part if isinstance(part, dict) else {}
 
 
 OTHER_FIELDS = "other_fields"

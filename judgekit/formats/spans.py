@@ -18,10 +18,10 @@ from judgekit.formats.messages import (
     decode_value,
     messages_in,
     named_results,
-    objects_in,
     read_messages,
     unflattened,
 )
+from judgekit.formats.text import as_items, as_mapping, objects_in
 from judgekit.formats.tool_shapes import span_names
 from judgekit.records import Usage, total_cost
 
@@ -93,7 +93,6 @@ class Span:
 
     @property
     def call_id(self) -> str | None:
-        """The id of the tool call that it runs."""
         return self._named("gen_ai.tool.call.id")
 
     @property
@@ -150,13 +149,12 @@ def find_spans(value: JsonValue) -> list[JsonValue] | None:
         return nested_items(value, _RESOURCES, _SCOPES, ("spans",))
     if isinstance(value.get("spans"), list):
         return find_spans(value["spans"]) if value["spans"] else []
-    has_id = bool({"spanId", "span_id"} & (value.keys() | _mapping(value.get("context")).keys()))
+    has_id = bool({"spanId", "span_id"} & (value.keys() | as_mapping(value.get("context")).keys()))
     has_time = bool({"startTimeUnixNano", "start_time_unix_nano", "start_time"} & value.keys())
     return [value] if has_id and (has_time or "attributes" in value) else None
 
 
 def read_spans(values: Sequence[JsonValue]) -> list[Span]:
-    """Spans as records, oldest first."""
     spans = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict):
@@ -186,14 +184,9 @@ def span_ancestors(spans: Sequence[Span]) -> dict[str, list[str]]:
     return found
 
 
-def _mapping(value: JsonValue) -> Mapping[str, JsonValue]:
-    return value if isinstance(value, dict) else {}
-
-
 def list_under(value: JsonValue, names: Sequence[str]) -> list[JsonValue]:
-    fields = _mapping(value)
-    items = next((fields[name] for name in names if name in fields), None)
-    return items if isinstance(items, list) else []
+    fields = as_mapping(value)
+    return as_items(next((fields[name] for name in names if name in fields), None))
 
 
 def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
@@ -206,12 +199,12 @@ def nested_items(value: JsonValue, *levels: Sequence[str]) -> list[JsonValue]:
 
 def _span(value: Mapping[str, JsonValue], number: int) -> Span:
     # The Python SDK writes ids under `context`, OTLP beside the name.
-    fields = {**_mapping(value.get("context")), **value}
+    fields = {**as_mapping(value.get("context")), **value}
     # Phoenix has the code of the status beside it.
     status, listed = fields.get("status", fields), fields.get("events")
     attributes = _attributes(fields.get("attributes"))
     for name in _MLFLOW_SUMS:
-        sums = _mapping(decode_value(attributes.get(name)))
+        sums = as_mapping(decode_value(attributes.get(name)))
         attributes = attributes | {f"{name}.{own}": number for own, number in sums.items()}
     events = tuple(
         SpanEvent(_text(event, "name") or "event", _attributes(event.get("attributes")))
@@ -228,7 +221,7 @@ def _span(value: Mapping[str, JsonValue], number: int) -> Span:
         end_ns=end if end is not None else start,
         attributes=attributes,
         events=events,
-        error=_error(status if isinstance(status, dict) else {}, attributes, events),
+        error=_error(as_mapping(status), attributes, events),
     )
 
 
@@ -314,7 +307,6 @@ def span_events(spans: Sequence[Span]) -> list[RawEvent]:
 
 
 def span_usage(spans: Sequence[Span]) -> Usage | None:
-    """Tokens and money of the model calls."""
     # A span whose inner spans have usage of their own is not counted beside them.
     names = span_names()
     fields = {name: paths for name, paths in names.items() if name != _COST}
@@ -388,7 +380,9 @@ class _Timeline:
         holders = _innermost(self._spans, lambda s: any(messages.get(s.id, ())))
         new = {span.id: self._new_messages(messages[span.id]) for span in holders}
         calls = {s.id for s in _innermost(self._spans, lambda s: s.operation in MODEL_OPERATIONS)}
-        failed = {span.id for span in _innermost(self._spans, _is_failure)}
+        failures = (s for s in self._spans if s.error is not None)
+        failing = {s.id for s in failures if s.operation or s.parent is None}
+        failed = {s.id for s in _innermost(self._spans, lambda s: s.id in failing)}
         for span in self._spans:
             before, after = new.get(span.id, ([], []))
             for event in before:
@@ -472,18 +466,11 @@ def _innermost(spans: Sequence[Span], is_kind: Callable[[Span], bool]) -> list[S
     return [span for span in kind if span.id not in outer]
 
 
-def _is_failure(span: Span) -> bool:
-    return span.error is not None and (bool(span.operation) or span.parent is None)
-
-
-def _details(span: Span) -> Attributes:
-    details = [event.attributes for event in span.events if event.name == _DETAILS]
-    return {name: value for part in (span.attributes, *details) for name, value in part.items()}
-
-
 def span_messages(span: Span) -> _Messages:
     """The messages that were sent to a model, and those that it answered with."""
-    fields = _details(span)
+    fields = span.attributes
+    for event in span.events:
+        fields = fields | (event.attributes if event.name == _DETAILS else {})
     before = read_messages(fields.get("gen_ai.system_instructions") or [], role="system")
     before += read_messages(_field(fields, *_PROMPT_NAMES), role="user")
     if span.operation in MODEL_OPERATIONS and not before:

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -264,6 +264,29 @@ def is_archive(path: Path) -> bool:
 KeyPath = tuple[str | int, ...]
 """Where a value stands in a document: keys and list positions from the root."""
 
+
+# Files of other tools may hold any value at any place; what does not belong there counts as empty.
+def as_mapping(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def as_items(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
+def objects_in(value: JsonValue) -> list[dict[str, JsonValue]]:
+    return [item for item in as_items(value) if isinstance(item, dict)]
+
+
+def one_or_several(value: JsonValue) -> list[JsonValue]:
+    """The items of a list, or another value alone."""
+    return value if isinstance(value, list) else [value]
+
+
+def without_nulls(fields: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 MAX_JSON_DEPTH = 100
 TEXT_REPAIRED = "text_repaired"
 """The mark of a text in which a lone surrogate, which no file can hold, became U+FFFD."""
@@ -323,7 +346,6 @@ class ValueSpan:
 
 
 def json_spans(text: str) -> dict[KeyPath, ValueSpan]:
-    """Where every value of a valid JSON text stands."""
     spans: dict[KeyPath, ValueSpan] = {}
     keys: dict[KeyPath, int] = {}
     values: dict[int, KeyPath] = {}

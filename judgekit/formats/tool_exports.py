@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from judgekit.formats.detection import unread_table
 from judgekit.formats.foreign_file import ForeignFile
-from judgekit.formats.messages import answer_of, asked_of, objects_in
+from judgekit.formats.messages import answer_of, asked_of
 from judgekit.formats.spans import (
     Span,
     find_spans,
@@ -21,6 +21,7 @@ from judgekit.formats.spans import (
     span_events,
     span_messages,
 )
+from judgekit.formats.text import as_items, as_mapping, objects_in, one_or_several, without_nulls
 from judgekit.formats.tool_shapes import Paths, ToolShape, tool_items, tool_shape
 
 if TYPE_CHECKING:
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 _EVALUATION = "gen_ai.evaluation.result"
 _STATUSES = {"ARCHIVED": "deprecated", "ACTIVE": "active"}
 _OF_CASE = ("input", "reference", "context", "name", "tags", "status", "assertions")
-_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace")
+_OF_OUTPUT = ("input", "reference", "context", "variant", "repeat", "trace", "usage")
 _ANSWERS = ("answer", "output")
 _SPAN_ATTRIBUTES = {
     "kind": "openinference.span.kind", "input": "input.value", "output": "output.value",
     "input_tokens": "llm.token_count.prompt", "output_tokens": "llm.token_count.completion",
     "cached_input_tokens": "llm.token_count.prompt_details.cache_read",
+    "reasoning_tokens": "llm.token_count.completion_details.reasoning",
     "cost_usd": "gen_ai.usage.cost",
 }  # fmt: skip
 
@@ -77,8 +79,7 @@ def read_tool_export(document: ParsedDocument) -> ForeignFile:
         remedy = unread_table(rows[0][1]) if rows else None
         reading.add(at, "the first row is of no known export", remedy)
         return reading
-    whole = document.value if at and isinstance(document.value, dict) else {}
-    for name, others in whole.items():
+    for name, others in as_mapping(document.value).items() if at else ():
         if name != at[0] and isinstance(others, list) and others:
             reading.leave_out((name,), f"`{name[:60]}` is not imported: one list of a file is read")
     _take_rows(shape, rows, reading)
@@ -126,7 +127,6 @@ def _found(item: JsonObject, paths: Mapping[str, Paths]) -> JsonObject:
 def _take(
     shape: ToolShape, item: JsonObject, at: KeyPath, reading: ForeignFile, number: int
 ) -> None:
-    """Add a row of labels, or of a case and perhaps its output."""
     if shape.holds == "labels":
         _add_labels(shape, item, at, reading, None)
         return
@@ -145,7 +145,7 @@ def _take(
     if answer:
         row: JsonObject = {"case_id": case_id, **answer, "metadata": metadata}
         row |= {name: found[name] for name in _OF_OUTPUT if name in found}
-        reading.outputs.append((at, {name: v for name, v in row.items() if v is not None}))
+        reading.outputs.append((at, without_nulls(row)))
         _add_labels(shape, item, at, reading, case_id)
 
 
@@ -155,6 +155,16 @@ def _metadata(shape: ToolShape, item: JsonObject, found: JsonObject) -> JsonValu
     paths = " ".join((*of_fields, shape.trace_id, shape.children or "", shape.labels_in or ""))
     read = {path.partition(".")[0] for path in paths.split()}
     rest = {name: value for name, value in item.items() if name not in read and value is not None}
+    if shape.holds == "cases":
+        # Of a mapping from which one field is read the others are left.
+        left: dict[str, JsonObject] = {}
+        for places in shape.fields.values():
+            used = next((path for path in places.split() if value_at(item, path) is not None), "")
+            name, *inner = used.split(".")
+            if inner and isinstance(part := item[name], dict):
+                left[name] = without_nulls(left.get(name, part))
+                left[name].pop(inner[0], None)
+        rest |= {name: part for name, part in left.items() if part}
     own = found.get("metadata")
     return {**rest, **(own if isinstance(own, dict) else {} if own is None else {"metadata": own})}
 
@@ -178,7 +188,7 @@ def _take_trace(
         "usage": None if cost is None or len(spans) > 1 else {"cost_usd": cost},
         "metadata": _metadata(shape, item, found),
     }
-    add_trace(reading, case_id, spans, at, {n: v for n, v in known.items() if v is not None})
+    add_trace(reading, case_id, spans, at, without_nulls(known))
     for place, row in rows:
         _add_labels(shape, row, place, reading, case_id)
 
@@ -207,8 +217,11 @@ def _spans(
 
 def _langfuse_tokens(details: JsonValue) -> JsonObject:
     """All tokens of an observation: those from a cache have names of their own beside `input`."""
-    listed = details.items() if isinstance(details, dict) else ()
-    numbers = [(name, n) for name, n in listed if isinstance(n, int) and not isinstance(n, bool)]
+    numbers = [
+        (name, n)
+        for name, n in as_mapping(details).items()
+        if isinstance(n, int) and not isinstance(n, bool)
+    ]
     found = {
         own: [n for name, n in numbers if re.search(pattern, name)]
         for own, pattern in _LANGFUSE_TOKENS.items()
@@ -227,8 +240,8 @@ def _add_labels(
     if isinstance(listed, dict):
         # Braintrust has a mapping of names to scores, which it computes itself.
         listed = [{"name": name, "value": value} for name, value in listed.items()]
-    for one in listed if isinstance(listed, list) else []:
-        label = _found(one, shape.label) if isinstance(one, dict) else {}
+    for one in as_items(listed):
+        label = _found(as_mapping(one), shape.label)
         who = label.pop("annotator", "scores")
         faults = {
             "it was overridden": label.pop("valid", True) is False,
@@ -303,11 +316,8 @@ def _tool_events(tool: JsonObject) -> Iterator[RawEvent]:
 def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
     turns, references = row["turns"], row.get("reference")
     # Arena-Hard writes a turn as an object with its content.
-    asked = [
-        one.get("content") if isinstance(one, dict) else one
-        for one in (turns if isinstance(turns, list) else [turns])
-    ]
-    known = references if isinstance(references, list) else []
+    asked = [one.get("content") if isinstance(one, dict) else one for one in one_or_several(turns)]
+    known = as_items(references)
     for turn, text in enumerate(asked, 1):
         messages: list[JsonValue] = [{"role": "user", "content": one} for one in asked[:turn]]
         yield {
@@ -321,8 +331,7 @@ def _question(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  #
 def _answer(row: JsonObject, reading: ForeignFile) -> Iterator[JsonObject]:  # noqa: ARG001
     choices = objects_in(row["choices"])
     for repeat, choice in enumerate(choices):
-        turns = choice.get("turns")
-        for turn, text in enumerate(turns if isinstance(turns, list) else [], 1):
+        for turn, text in enumerate(as_items(choice.get("turns")), 1):
             item = {"case_id": _of_turn(row | {"turn": turn}), "model_id": row["model_id"]}
             yield item | {"answer": text} | ({"repeat": repeat} if len(choices) > 1 else {})
 
@@ -405,12 +414,11 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
         for span_id, event in _logged_events(item, at, reading):
             events.setdefault(span_id, []).append(event)
         for span in find_spans(_data_of(item)) or []:
-            fields = span if isinstance(span, dict) else {}
-            (read,) = read_spans([fields])
+            (read,) = read_spans([span])
             trace_id = (read.trace_id or "").removeprefix("0x")
             if trace_id:
                 places.setdefault(trace_id, at)
-                traces.setdefault(trace_id, []).append({**fields})
+                traces.setdefault(trace_id, []).append({**as_mapping(span)})
             else:
                 reading.add(at, f"the span {read.name!r} has no trace id")
     # Phoenix's annotations name the span that they are about, and not its trace.
@@ -433,11 +441,11 @@ def _logged_events(
         reading.leave_out(at, "`resourceMetrics` is not imported: metrics are no spans")
     n_others = 0
     for record in nested_items(item, ("resourceLogs",), ("scopeLogs",), ("logRecords",)):
-        fields = record if isinstance(record, dict) else {}
+        fields = as_mapping(record)
         name, span_id, body = (fields.get(n) for n in ("eventName", "spanId", "body"))
         if isinstance(name, str) and name.startswith("gen_ai.") and span_id:
             # The body of an event holds pairs, as its attributes are.
-            whole = body.get("kvlistValue") if isinstance(body, dict) else None
+            whole = as_mapping(body).get("kvlistValue")
             pairs = [*list_under(fields, ("attributes",)), *list_under(whole, ("values",))]
             yield str(span_id), {"name": name, "attributes": pairs}
         else:
@@ -490,7 +498,7 @@ def add_trace(
     reading.add_case(
         {"id": case_id} | {n: fields.get(n) for n in ("input", "reference", "context")}, at
     )
-    reading.outputs.append((at, {n: value for n, value in fields.items() if value is not None}))
+    reading.outputs.append((at, without_nulls(fields)))
     for span in spans:
         for event in span.events:
             if event.name == _EVALUATION:

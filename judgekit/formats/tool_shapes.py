@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from judgekit.formats.text import one_or_several
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -79,11 +81,10 @@ def tool_items(value: JsonValue) -> tuple[tuple[str | int, ...], list[JsonValue]
         if name is None or tool_shape(value) is not None:
             break
         value, at = value[name], (*at, name)
-    return at, value if isinstance(value, list) else [value]
+    return at, one_or_several(value)
 
 
 def tool_shape(row: JsonValue) -> ToolShape | None:
-    """The export that a row is of."""
     if not isinstance(row, dict):
         return None
     return next((shape for shape in tool_shapes() if shape.matches(row)), None)

@@ -131,7 +131,9 @@ class _EditedText:
         span = self.spans.get(where)
         if span is None:
             return self._add(where, value)
-        new = self._written(value, span, self._column_around(where), self.text[span.start :][:1])
+        around = self.spans.get(where[:-1]) if where else None
+        column = 0 if around is None else around.column or 0
+        new = self._written(value, span, column, self.text[span.start :][:1])
         line_end = self.text.find("\n", span.key or 0)
         # In the place of lines below a key, which what stands on one line must follow.
         is_below = isinstance(value, list | dict) and bool(value)
@@ -164,7 +166,9 @@ class _EditedText:
 
     def remove(self, where: KeyPath, _: JsonValue) -> str:
         span, around = self._span(where), self._span(where[:-1])
-        beside = self._siblings(where)
+        values = _value_at(self.value, where[:-1])
+        names = values if isinstance(values, dict) else range(len(cast("list[object]", values)))
+        beside = [(*where[:-1], name) for name in names]
         at = beside.index(where)
         after = self._span(beside[at + 1]) if at + 1 < len(beside) else None
         start = _begin(span)
@@ -232,11 +236,6 @@ class _EditedText:
             raise SettingsError("there is an alias", hint="change it in the text")
         return span
 
-    def _siblings(self, where: KeyPath) -> list[KeyPath]:
-        around = _value_at(self.value, where[:-1])
-        names = around if isinstance(around, dict) else range(len(cast("list[object]", around)))
-        return [(*where[:-1], name) for name in names]
-
     def _gap(self, span: ValueSpan) -> str:
         """The space before a value in brackets, or before its key."""
         before = self.text[: _begin(span)]
@@ -259,10 +258,6 @@ class _EditedText:
             if self.text[line : line + column + 1].strip() == "-" or line == 0:
                 return line + column
             at = line - 1
-
-    def _column_around(self, where: KeyPath) -> int:
-        around = self.spans.get(where[:-1]) if where else None
-        return 0 if around is None or around.column is None else around.column
 
     def _written(self, value: JsonValue, span: ValueSpan, column: int, first: str) -> str:
         """A value as it is written in the place of another, whose first character is given."""

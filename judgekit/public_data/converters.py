@@ -125,7 +125,6 @@ _Summaries = dict[str, dict[str, Any]]
 
 
 def _convert_summeval(tree: SourceTree) -> dict[str, Iterator[JsonObject]]:
-    """Both criteria, summary by summary and head to head."""
     own: _Summaries = {
         system: {
             str(row["id"]): row

@@ -64,7 +64,6 @@ def download_set(
     origin: str,
     on_file: Callable[[str], None] = lambda _: None,
 ) -> DownloadedSet:
-    """Download a dataset's files, verify them, and write its rows."""
     # Files that were verified before are not downloaded again.
     folders = _tree(chosen, folder).folders
     # Rows without their sources were put there by hand, and could not be downloaded again.

@@ -150,7 +150,6 @@ def download_file(
     stalled_s: float = _STALLED_S,
     whole_s: float = _WHOLE_S,
 ) -> None:
-    """Download a file to its place, if it is the pinned one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, n_bytes, deadline = hashlib.sha256(), 0, time.monotonic() + whole_s
     with closing(_chunks(address, stalled_s)) as chunks, atomic_writer(target) as file:
@@ -256,7 +255,6 @@ class SourceTree:
             raise DatasetError(f"cannot be read: {error}", path=path) from error
 
     def document(self, name: str) -> object:
-        """A JSON file's value."""
         return self._parsed(self.text(name), name, 1)
 
     def objects(self, name: str) -> list[JsonObject]:

@@ -143,6 +143,16 @@ def test_an_evals_file_comes_back_as_it_was(tmp_path: Path) -> None:
     assert as_read(tmp_path / "e.json") == as_read(FOREIGN / "evals.json")
 
 
+def test_fields_of_an_expectation_that_have_no_place_come_back(tmp_path: Path) -> None:
+    own = {"criterion": "dated", "description": "Begins with a date", "required": True, "note": "n"}
+    whole = {"version": "1", "skill": "s", "cases": [
+        {"id": "c", "prompt": "Q", "files": [], "expectations": [own]}]}  # fmt: skip
+    path = tmp_path / "evals.json"
+    path.write_text(json.dumps(whole))
+    assert converted(path, tmp_path / "e.json", "skill-evals") == ()
+    assert as_read(tmp_path / "e.json") == whole
+
+
 def test_a_test_file_comes_back_as_it_was_beside_its_fixtures(tmp_path: Path) -> None:
     shutil.copytree(FOREIGN / "skill", tmp_path / "skill")
     to = tmp_path / "skill" / "eval" / "tests.json"

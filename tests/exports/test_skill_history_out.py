@@ -28,10 +28,10 @@ def test_a_history_is_begun_with_a_version_for_each_variant(tmp_path: Path) -> N
     run = make_run("v0", "v1", notes="shorter")
     answers = [make_answer(3, 3, variant="v0"), make_answer(5, 4, variant="v1")]
     assert HISTORY.write(path, run, iter(answers)) == 2
-    history = read_skill_history(path)
-    assert [v.average_score for v in history.versions] == [3.0, 4.5]
-    assert (history.current_version, history.current.version) == (1, 1)
-    assert history.current.description == "support: v1 - shorter"
+    history: Any = read_skill_history(path)
+    assert [v["average_score"] for v in history["versions"]] == [3.0, 4.5]
+    assert (history["current_version"], history["versions"][1]["version"]) == (1, 1)
+    assert history["versions"][1]["description"] == "support: v1 - shorter"
     assert loaded(path)["versions"][0]["timestamp"] == "2026-11-22T09:30:00.000000Z"
 
 
@@ -64,7 +64,8 @@ def test_a_version_that_waits_for_its_score_gets_it(tmp_path: Path) -> None:
 def test_a_run_that_is_written_again_is_brought_up_to_date(tmp_path: Path) -> None:
     path = tmp_path / "history.json"
     HISTORY.write(path, make_run(), [make_answer(None, None)])
-    assert read_skill_history(path).versions[0].average_score is None
+    history: Any = read_skill_history(path)
+    assert history["versions"][0]["average_score"] is None
     once = loaded(path)
     HISTORY.write(path, make_run(), [make_answer(5, 5)])
     once["versions"][0]["average_score"] = 5.0

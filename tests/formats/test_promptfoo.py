@@ -8,7 +8,7 @@ from judgekit.assertions import evaluate_assertions
 from judgekit.datasets import load_dataset, validate_path
 from judgekit.errors import DatasetError, NotImportedWarning
 from judgekit.formats import promptfoo_files
-from judgekit.formats.promptfoo_assertions import assertion_of_text, row_as_test
+from judgekit.formats.promptfoo_files import assertion_of_text, row_as_test
 from judgekit.records import CaseEvaluation, Output, Rubric
 from tests.cli.commanding import runner
 from tests.factories import make_output
@@ -319,9 +319,24 @@ def test_a_column_of_a_list_is_one_and_an_empty_cell_says_nothing() -> None:
     assert test == {"vars": {"q": ""}, "assert": [], "metadata": {"tags": ["a", "b, c"]}}
 
 
-def test_columns_of_settings_are_kept() -> None:
-    test = row_as_test({"q": "Q", "__prefix": "P", "__expected": ""})
-    assert test == {"vars": {"q": "Q"}, "assert": [], "metadata": {"__prefix": "P"}}
+def test_columns_of_settings_are_settings(tmp_path: Path) -> None:
+    row = {"q": "Q", "__expected1": "", "__expected2": "equals: a", "__expected3": "similar: b"}
+    more = {"__config:__expected2:threshold": "0.9", "__metric": "M", "__owner": "o"}
+    test = row_as_test({**row, **more})
+    first, second = test["assert"]
+    assert first == {"type": "equals", "value": "a", "metric": "M"}
+    assert second == {"type": "similar", "value": "b", "threshold": 0.9, "metric": "M"}
+    assert test["metadata"] == {"__owner": "o"}
+    (tmp_path / "t.csv").write_text("q,__prefix,__providerOutput,__expected\nQ,P,R,a\n")
+    path = write(tmp_path, {"prompts": [], "tests": "file://t.csv"})
+    lost = [one.message.partition(" is")[0] for one in validate_path(path)]
+    assert lost == ["`providerOutput`", "`prefix`"]
+
+
+def test_lists_stay_lists_where_the_default_test_says_so(tmp_path: Path) -> None:
+    default = {"options": {"disableVarExpansion": True}}
+    path = write(tmp_path, config({"vars": {"q": ["a", "b"]}}, defaultTest=default))
+    assert [case.input for case in load_dataset(path).cases] == [{"q": ["a", "b"]}]
 
 
 def test_a_set_without_a_threshold_is_its_members(tmp_path: Path) -> None:

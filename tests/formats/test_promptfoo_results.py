@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from judgekit.datasets import iter_case_outputs, load_dataset
+from judgekit.datasets import iter_case_outputs, load_dataset, repeat_of
 from judgekit.errors import DatasetError
 from judgekit.formats import read_document
 from judgekit.formats.promptfoo import promptfoo_result_rows
@@ -13,6 +13,10 @@ from tests.formats.writing import errors_of, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pydantic import JsonValue
+
+    from judgekit.records import JsonObject
 
 RESULTS = FOREIGN / "promptfoo_results.json"
 
@@ -39,6 +43,51 @@ def test_results_in_a_list_and_answers_given_again_are_read(tmp_path: Path) -> N
     )  # fmt: skip
     assert (first["error"], first["variant"]) == ("there is no output", "m")
     assert first["case_id"] == second["case_id"]
+
+
+def test_an_answer_from_promptfoos_cache_has_no_count_of_its_tokens(tmp_path: Path) -> None:
+    response = {"output": "x", "cached": True, "tokenUsage": {"cached": 30, "total": 30}}
+    result = {"vars": {"q": 1}, "success": True, "response": response}
+    ((_, found),) = iter_case_outputs(write(tmp_path, {"results": [result]}))
+    assert found.usage is None
+
+
+TESTS: list[JsonObject] = [{"vars": {"x": ["a", "b"]}}, {"vars": {"x": "c"}}, {"vars": {"x": "d"}}]
+
+
+def numbered(texts: str, **more: JsonValue) -> JsonObject:
+    """Results of tests in promptfoo's order, one for each letter."""
+    return {"results": [
+        {"testIdx": n, "vars": {"x": x}, "success": True, "response": {"output": x},
+         "testCase": {"vars": {"x": x}}}
+        for n, x in enumerate(texts)
+    ]} | more  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        ("abcd", ["test-1.1", "test-1.2", "test-2", "test-3"]),
+        ("ababccdd", [*["test-1.1", "test-1.2"] * 2, *["test-2"] * 2, *["test-3"] * 2]),
+    ],
+)
+def test_results_are_of_the_cases_that_the_configuration_makes(
+    tmp_path: Path, texts: str, names: list[str]
+) -> None:
+    config: JsonObject = {"prompts": ["{{x}}"], "providers": ["openai:m"], "tests": [*TESTS]}
+    path = write(tmp_path, numbered(texts, config=config))
+    cases = load_dataset(write(tmp_path, config, "promptfooconfig.json"))
+    found = list(iter_case_outputs(path, cases))
+    assert [case.id for case, _ in found] == names
+    assert [case.input for case, _ in found] == [{"x": output.text} for _, output in found]
+
+
+def test_repeats_are_counted_without_the_configuration(tmp_path: Path) -> None:
+    for config in (None, {"tests": "file://t.csv"}, {"tests": [{"vars": {"x": "file://*.txt"}}]}):
+        path = write(tmp_path, numbered("aabb", config=config))
+        found = [output for _, output in iter_case_outputs(path)]
+        assert [output.case_id for output in found] == ["test-1", "test-1", "test-2", "test-2"]
+        assert [repeat_of(output) for output in found] == [0, 1, 0, 1]
 
 
 def test_unsound_results_are_told(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ import pytest
 from judgekit.assertions import check_specs, evaluate_assertions
 from judgekit.datasets import load_dataset, validate_path
 from judgekit.errors import NotImportedWarning
-from judgekit.formats.promptfoo_assertions import assertion_of_text, converted_value
+from judgekit.formats.promptfoo_assertions import converted_value
+from judgekit.formats.promptfoo_files import assertion_of_text
 from judgekit.records import Rubric
 from tests.factories import make_output
 from tests.formats.writing import warnings_of, write

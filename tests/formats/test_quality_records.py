@@ -7,7 +7,13 @@ import pytest
 
 from judgekit.datasets import iter_case_outputs, load_dataset, read_output
 from judgekit.errors import DatasetError
-from judgekit.formats import FileRow, ParsedDocument, quality_run_rows, read_document
+from judgekit.formats import (
+    FileRow,
+    ParsedDocument,
+    human_judgments,
+    quality_run_rows,
+    read_document,
+)
 from judgekit.formats.text import MAX_DOCUMENT_BYTES
 from judgekit.records import Rubric
 from tests.formats import FOREIGN
@@ -53,6 +59,23 @@ def test_cases_are_linked_to_their_rubric_and_criteria() -> None:
     assert (first.rubric.version, first.rubric.pass_threshold) == (2, 0.7)
     assert first.metadata["createdBy"] == "ada"
     assert (second.status, second.rubric) == ("deprecated", None)
+
+
+def test_outputs_and_labels_of_runs_have_the_repeats_that_the_runs_name(tmp_path: Path) -> None:
+    runs = [run(actualOutput=f"A{n}", repeat=n) | {"id": f"r{n}"} for n in (1, 0)]
+    known = {"criterionId": "c", "score": 1, "maxScore": 5, "rationale": "x"}
+    judgments = [
+        {"type": "eval-judgment", "id": f"j{n}",
+         "fields": {"testRunId": f"r{n}", "judgedByType": "human", **known}}
+        for n in (0, 1)
+    ]  # fmt: skip
+    path = write(tmp_path, [criterion(), *runs, *judgments])
+    assert [(one.text, one.metadata["repeat"]) for one in outputs_of(path)] == [
+        ("A1", 1),
+        ("A0", 0),
+    ]
+    labels, _ = human_judgments(read_document(path))
+    assert [row["repeat"] for _, row in labels] == [0, 1]
 
 
 @pytest.mark.parametrize("form", ["lines", "records", "one"])

@@ -12,8 +12,8 @@ from judgekit.calibration import read_replies
 from judgekit.datasets import iter_case_outputs, read_labels, validate_path
 from judgekit.errors import DatasetError
 from judgekit.formats import FORMATS, foreign_shape, read_whole_document
-from judgekit.formats.messages import answer_of
-from judgekit.records import Usage
+from judgekit.formats.messages import answer_of, read_messages
+from judgekit.records import Rubric, Usage
 from tests.formats.writing import read_variations
 
 if TYPE_CHECKING:
@@ -228,6 +228,25 @@ def test_the_cost_of_a_langsmith_run_is_read_from_its_text(
     assert (output.usage.input_tokens, output.usage.cost_usd) == (10, cost)
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "b", "span_id": "x", "root_span_id": "x", "input": "q", "output": "a",
+         "metrics": {"prompt_tokens": 9, "prompt_cached_tokens": 8, "completion_tokens": 4,
+                     "completion_reasoning_tokens": 3}},
+        {"id": "r", "run_type": "llm", "inputs": {"q": 1}, "outputs": {"a": 2}, "prompt_tokens": 9,
+         "completion_tokens": 4, "prompt_token_details": {"cache_read": 8},
+         "completion_token_details": {"reasoning": 3}},
+    ],
+)  # fmt: skip
+def test_cached_and_reasoning_tokens_of_a_trace_are_read(
+    tmp_path: Path, row: dict[str, Any]
+) -> None:
+    ((_, output),) = iter_case_outputs(write(tmp_path / "a.json", [row]))
+    known = {"input_tokens": 9, "output_tokens": 4, "cached_input_tokens": 8, "reasoning_tokens": 3}
+    assert output.usage == Usage(**known)
+
+
 def test_a_second_list_of_a_file_is_listed(tmp_path: Path) -> None:
     path = write(tmp_path / "b.json", BRAINTRUST | {"comments": [{"text": "x"}]})
     assert "`comments` is not imported: one list of a file is read" in [
@@ -332,6 +351,22 @@ def test_a_file_without_replies_is_no_judge(tmp_path: Path) -> None:
         read_replies(path, rubric="helpfulness")
 
 
+def test_what_is_beside_a_field_in_its_object_is_metadata(tmp_path: Path) -> None:
+    known = {"expected_response": "a", "expected_facts": ["f"], "guidelines": None}
+    row = {"dataset_record_id": "r", "inputs": {"q": 1}, "expectations": known, "tags": {"t": "1"}}
+    (case,) = jk.load_dataset(write(tmp_path / "records.json", [row])).cases
+    assert case.reference == "a"
+    assert case.metadata == {"expectations": {"expected_facts": ["f"]}, "t": "1"}
+    item = {
+        "datasource_item_id": 1, "datasource_item": {"q": 1}, "results": [],
+        "sample": {"output": [REPLY], "finish_reason": "stop", "error": None,
+                   "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}},
+    }  # fmt: skip
+    ((_, output),) = iter_case_outputs(write(tmp_path / "items.json", {"data": [item]}))
+    assert output.usage == Usage(input_tokens=3, output_tokens=2)
+    assert output.metadata == {"sample": {"finish_reason": "stop"}}
+
+
 def test_rows_of_the_dataset_server_are_rows(tmp_path: Path) -> None:
     rows = [{"row_idx": 3, "row": {"question": "q", "answer": "a"}, "truncated_cells": []}]
     path = write(tmp_path / "rows.json", {"features": [], "rows": rows, "num_rows_total": 9})
@@ -355,11 +390,41 @@ def test_rows_of_the_dataset_server_are_rows(tmp_path: Path) -> None:
             {"type": "function_call", "name": "calc", "arguments": "{}"},
             {"type": "message", "role": "assistant",
              "content": [{"type": "output_text", "text": "2"}]}]}, "2"),
+        ({"role": "assistant", "content": None, "refusal": "No."}, "No."),
+        ([{"type": "message", "role": "assistant",
+           "content": [{"type": "refusal", "refusal": "No."}]}], "No."),
+        ({"role": "assistant", "content": [{"type": "redacted_thinking", "data": "x"},
+                                           {"type": "text", "text": "2"}]}, "2"),
     ],
 )  # fmt: skip
 def test_an_answer_is_shown_without_what_a_provider_says_of_it(answer: Any, shown: object) -> None:
     found = answer_of(answer)
     assert found.get("text", found.get("data")) == shown
+
+
+@pytest.mark.parametrize(
+    ("items", "tool", "content", "result"),
+    [
+        ([{"type": "web_search_call", "id": "i", "action": {"query": "q"}}],
+         "web_search", {"query": "q"}, None),
+        ([{"type": "code_interpreter_call", "code": "1+1", "outputs": [{"logs": "2"}]}],
+         "code_interpreter", "1+1", [{"logs": "2"}]),
+        ([{"type": "mcp_call", "name": "t", "arguments": "{}", "output": None, "error": "down"}],
+         "t", {}, "down"),
+        ([{"role": "assistant", "content": [
+            {"type": "server_tool_use", "id": "i", "name": "web_search", "input": {}},
+            {"type": "web_search_tool_result", "tool_use_id": "i", "content": ["r"]}]}],
+         "web_search", {}, "r"),
+    ],
+)  # fmt: skip
+def test_tools_that_a_provider_runs_itself_are_in_the_trace(
+    items: list[Any], tool: str, content: object, result: object
+) -> None:
+    answer = answer_of([*items, {"role": "assistant", "content": "2"}])
+    assert answer["text"] == "2"
+    call, *results, _ = read_messages(answer["trace"], role="assistant")
+    assert (call["type"], call["name"], call["content"]) == ("tool_call", tool, content)
+    assert [one["content"] for one in results] == ([] if result is None else [result])
 
 
 @pytest.mark.parametrize(
@@ -414,6 +479,22 @@ def test_graders_have_the_fields_of_each_item(tmp_path: Path) -> None:
     assert isinstance(case.rubric, jk.Rubric)
     assert case.rubric.criteria[0].question == "Is it like the reference?"
     assert (case.input, case.reference, output.text) == ({"question": "2+2"}, "4", "4")
+
+
+def test_a_judge_is_shown_the_answer_that_a_grader_compares_with_the_reference(
+    tmp_path: Path,
+) -> None:
+    asks = {"role": "user", "content": "Is {{item.answer}} like {{ item.reference_answer }}?"}
+    grader = {"type": "score_model", "name": "like", "input": [asks]}
+    whole = {"type": "multi", "graders": {"g": grader}, "calculate_output": "g"}
+    item = {"q": "Q", "answer": "A", "reference_answer": "R", "ideal": "I"}
+    source = {"source": {"content": [{"item": item}, {"item": {"q": "Q", "answer": "A"}}]}}
+    path = write(tmp_path / "a.json", {"testing_criteria": [whole], "data_source": source})
+    first, second = jk.load_dataset(path).cases
+    assert (first.input, first.reference) == ({"q": "Q", "answer": "A"}, "R")
+    assert (second.input, second.reference) == ({"q": "Q"}, "A")
+    assert isinstance(first.rubric, Rubric)
+    assert first.rubric.criteria[0].question == "Is the answer like the reference?"
 
 
 def test_a_field_that_no_item_has_is_an_error(tmp_path: Path) -> None:
