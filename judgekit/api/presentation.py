@@ -33,6 +33,7 @@ from judgekit.report import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from judgekit.bias_audit import Audit
     from judgekit.evaluation import Outcome
 
     Row = dict[str, object]
@@ -51,7 +52,6 @@ _BUILDERS = {
 }
 # What a notebook shows of answers that did not pass.
 _MOST_ANSWERS = 5
-_MOST_PAIRS = 10
 
 
 def present(result: object) -> Presentation:
@@ -126,6 +126,8 @@ class Presentation:
             return _even([_pair_row(one, *sides) for one in result])
         if isinstance(result, RankingSummary):
             return [_side_row(side) for side in result.sides]
+        if type(result).__name__ == "Audit":
+            return _effect_rows(result)
         return _table_rows(self.document())
 
     def frame(self, library: str | None = None) -> Any:
@@ -213,7 +215,7 @@ def _pair_document(pair: Comparison) -> Document:
         title=pair.case_id or pair.rubric,
         conclusion=Conclusion(f"{words[pair.winner]}{order}"),
         blocks=(
-            Table((*columns, Column("rationale", "ellipsis")), tuple(rows[:_MOST_PAIRS])),
+            Table((*columns, Column("rationale", "ellipsis")), tuple(rows)),
             Notes(tuple(failures)),
         ),
         data=pair.to_json,
@@ -285,6 +287,22 @@ def _side_row(side: Any) -> Row:
     }
     names = ("name", "place", "best", "worst", "elo", "win_share", "n_comparisons")
     return {**{name: getattr(side, name) for name in names}, **strength}
+
+
+def _effect_rows(audit: Audit) -> list[Row]:
+    names = ("margin", "verdict", "p", "p_adjusted", "note")
+    return [
+        {
+            "probe": probe.name,
+            "effect": effect.name,
+            "value": effect.estimate.value,
+            "low": effect.estimate.low,
+            "high": effect.estimate.high,
+            **{name: getattr(effect, name) for name in names},
+        }
+        for probe in audit.probes
+        for effect in (*probe.effects, *probe.parts)
+    ]
 
 
 def _even(rows: list[Row]) -> list[Row]:

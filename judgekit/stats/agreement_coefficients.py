@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import atanh, isnan, nan, sqrt, tanh
+from math import atanh, inf, isnan, nan, sqrt, tanh
+from numbers import Real
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -60,7 +61,8 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
         apart = np.abs(places[:, None] - places)
         return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
     # Names have no distance; their positions on the scale replace it.
-    numbers = all(isinstance(label, int | float) for label in labels)
+    # Numbers of numpy count as numbers: else an array of levels would be weighed by its places.
+    numbers = all(isinstance(label, Real) for label in labels)
     points = np.array(labels, dtype=float) if numbers else places.astype(float)
     distance = np.abs(points[:, None] - points) / np.ptp(points)
     return np.asarray(1 - (distance if weights == "linear" else distance**2))
@@ -199,6 +201,8 @@ def list_ratings(
         sizes, labels = np.array(list(map(len, known))), frozenset(chain.from_iterable(known))
         usable = np.flatnonzero(sizes >= at_least)
         used = [rating for i in usable for rating in known[i]]
+    if not labels.isdisjoint((inf, -inf)):
+        raise ValueError("a rating is infinite; give nan where it is missing")
     if not len(usable):
         raise NotEnoughDataError(f"no item has {at_least} ratings")
     return RatingList(

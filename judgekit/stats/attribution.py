@@ -235,7 +235,7 @@ def _table(
     if not 1 <= len(groups) <= most:
         raise ValueError(f"{len(groups)} groups of predictors; 1 to {_MOST_GROUPS} can be shared")
     rows = np.column_stack([x[:, used], floats(y)])
-    known = np.isfinite(rows).all(axis=1)
+    known = ~np.isnan(rows).any(axis=1)
     used_rows = rows[known]
     if len(used_rows) < 3 or np.ptp(used_rows[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
         raise NotEnoughDataError(f"{len(used_rows)} complete rows, or a score that does not vary")

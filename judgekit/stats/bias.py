@@ -16,6 +16,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
     Counted,
     Estimate,
+    by_place,
     carried,
     cluster_means,
     is_missing,
@@ -26,6 +27,7 @@ from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
+    count_units,
     known_clusters,
     known_columns,
     known_pairs,
@@ -127,7 +129,7 @@ def position_bias(
     """
     if len(ab) != len(ba):
         raise ValueError(f"{len(ab)} choices in one order, but {len(ba)} in the other")
-    sides = [(_points(first), _points(second)) for first, second in zip(ab, ba, strict=True)]
+    sides = list(zip(map(_points, by_place(ab)), map(_points, by_place(ba)), strict=True))
     known = [(x, y) for x, y in sides if not (isnan(x) or isnan(y))]
     if not known:
         raise NotEnoughDataError("no pair was judged in both orders")
@@ -341,23 +343,26 @@ def length_slope(
         raise NotEnoughDataError("length and human score do not vary apart from each other")
     codes = None if clusters is None else cluster_codes(clusters, places)
     coef, variance, df = _robust_fit(design, y, codes)
-    value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
+    # max returns a nan, as of one cluster, only where it is the first argument.
+    value, se = float(coef[1]), sqrt(max(float(variance[1, 1]), 0.0))
     # Scores on a plane leave no residual: an interval of width 0 would claim certainty.
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
+    flat = "one cluster only" if not df else "all scores lie on a plane: the spread cannot be seen"
     plain = design[:, 1]
     return LengthSlope(
         value=value,
         low=value - half,
         high=value + half,
         level=level,
-        n=n if codes is None else int(codes.max()) + 1,
+        n=count_units(codes, n),
         n_missing=len(judge) - n,
         method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,
+        n_clusters=None if codes is None else count_units(codes, n),
         n_observations=n,
-        reason="all scores lie on a plane: the spread cannot be seen" if exact else None,
+        reason=flat if exact else None,
         p_value=nan if exact else t_p_value(value / se, df),
         raw_slope=float((plain * y).sum() / (plain**2).sum()),
     )

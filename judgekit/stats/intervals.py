@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import fsum, inf, nan, sqrt
+from math import fsum, inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
+from judgekit.stats.estimate import (
+    Estimate,
+    by_place,
+    cluster_means,
+    few_clusters,
+    finite_floats,
+    known_observations,
+)
 from judgekit.stats.quantiles import (
     beta_quantile,
     check_choice,
@@ -113,6 +120,8 @@ def rating_mean(
     """
     check_level(level)
     known, names = known_observations(x, clusters)
+    # As Python's numbers: numpy's small integers overflow without an error.
+    scale = by_place(scale)
     bottom, top = min(scale, default=0.0), max(scale, default=0.0)
     if not bottom < top:
         raise ValueError("a scale needs two different points")
@@ -277,7 +286,8 @@ def clustered_proportion(
     low, high = share_interval(shares, most=len(known), level=level)
     rate = fsum(shares) / len(shares)
     # Worst and best case keep the clusters of missing outcomes: they are not independent either.
-    missing = [c for v, c in zip(outcomes, clusters, strict=True) if v is None or v != v]  # noqa: PLR0124 - nan
+    values = finite_floats(outcomes)
+    missing = [c for v, c in zip(values, clusters, strict=True) if isnan(v)]
     failed, passed = (
         list(cluster_means([*known, *[end] * len(missing)], [*names, *missing]).values())
         for end in (0.0, 1.0)

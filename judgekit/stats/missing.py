@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
+from numbers import Integral
 from typing import TypeVar, cast
 
 import numpy as np
@@ -23,15 +24,24 @@ DIGITS = 9
 
 
 def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
-    """Scores, or rows of them, as an array of floats; None and what is masked become nan."""
+    """Scores, or rows of them, as an array of finite floats; what is missing becomes nan."""
     try:
-        found = np.array(x, dtype=float)
-        return np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
+        try:
+            found = np.array(x, dtype=float)
+        except TypeError:
+            # pandas' NA is no number; nor are texts, which fail again.
+            cells = np.array(x, dtype=object)
+            cells[np.frompyfunc(is_missing, 1, 1)(cells).astype(bool)] = np.nan
+            found = cells.astype(float)
+        found = np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
     except (TypeError, ValueError, OverflowError) as error:
         start = ", ".join(repr(value)[:40] for value in list(x)[:3])
         raise ValueError(
             f"not all values are numbers, or rows differ in length: [{start}, ...]"
         ) from error
+    if np.isinf(found).any():
+        raise ValueError("a value is infinite; give nan where it is missing")
+    return found
 
 
 def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -40,8 +50,6 @@ def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.nda
         sizes = ", ".join(str(len(column)) for column in columns)
         raise ValueError(f"sequences of {sizes} values; they have to be equally long")
     table = np.reshape(list(map(floats, columns)), (len(columns), -1))
-    if np.isinf(table).any():
-        raise ValueError("a value is infinite; give nan where it is missing")
     known = ~np.isnan(table).any(axis=0)
     return table[:, known], np.flatnonzero(known)
 
@@ -123,9 +131,9 @@ def fold_codes(
 ) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     _, places = known_columns(x, y)
-    if isinstance(folds, int):
+    if isinstance(folds, Integral):
         # Not at random: the same data give the same folds without a seed.
-        codes = np.arange(len(places)) % max(1, folds)
+        codes = np.arange(len(places)) % max(1, int(folds))
     else:
         if len(folds) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(folds)} folds")

@@ -15,9 +15,16 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters, is_missing
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    Result,
+    carried,
+    few_clusters,
+    known_observations,
+)
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import group_sums, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import count_units, group_sums, known_clusters, known_pairs, outcomes
 from judgekit.stats.quantiles import SLACK, beta_quantile, require, require_whole
 
 BinKind = Literal["width", "mass"]
@@ -100,8 +107,10 @@ def ece(
     """
     p, y, n_missing = known_probabilities(confidence, correct)
     n_bins, n_simulations = require_whole(n_bins=n_bins, n_simulations=n_simulations)
+    if n_simulations < 1:
+        raise ValueError(f"{n_simulations} simulations; give 1 or more")
     codes = known_clusters(clusters, confidence, correct)
-    n = len(p) if codes is None else int(codes.max()) + 1
+    n = count_units(codes, len(p))
     _, bins, counts = np.unique(_bins(p, n_bins, kind), return_inverse=True, return_counts=True)
     shares = counts / len(p)
     # Times residuals this gives rate less confidence of each bin that holds an item.
@@ -379,7 +388,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
     (alpha,) = require(alpha=alpha)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
-    known = sorted(float(r) for r in residuals if r is not None and not is_missing(r))
+    known = sorted(known_observations(residuals)[0])
     if any(r < 0 for r in known):
         raise ValueError("a residual is negative; give absolute values")
     n = len(known)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import Estimate, Result, carried, is_missing, undefined_estimate
+from judgekit.stats.estimate import (
+    Estimate,
+    Result,
+    by_place,
+    carried,
+    is_missing,
+    undefined_estimate,
+)
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats
 from judgekit.stats.multiplicity import adjust
@@ -180,7 +187,8 @@ def ceiling_gap(
     check_choice("metric", metric, get_args(CeilingMetric))
     if len(ratings) != len(judge):
         raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
-    sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]
+    rows = zip(by_place(ratings), by_place(judge), strict=True)
+    sides = [_sides(row, label, metric) for row, label in rows]
     known = [side for side in sides if side is not None]
     if not known:
         raise NotEnoughDataError("no item has ratings of two humans and the judge")
@@ -312,6 +320,8 @@ def _near(a: Hashable, b: Hashable, metric: CeilingMetric) -> float:
     if metric == "exact":
         return float(a == b)
     difference = abs(float(a) - float(b))  # type: ignore[arg-type] # a numeric metric was asked for
+    if not isfinite(difference):
+        raise ValueError("a rating is infinite; give None where it is missing")
     if metric == "within_one":
         return float(difference <= 1 + SLACK)
     return -difference if metric == "neg_absolute" else -difference * difference

@@ -78,6 +78,7 @@ def bootstrap(
             given.
     """
     check_level(level)
+    (n_resamples,) = require_whole(n_resamples=n_resamples)
     generator = _generator(rng, seed, n_resamples)
     function = _function(statistic)
     check_choice("bootstrap", method, get_args(BootstrapMethod))
@@ -102,7 +103,6 @@ def bootstrap(
 def _generator(
     rng: np.random.Generator | None, seed: int | None, n_resamples: int
 ) -> np.random.Generator:
-    (n_resamples,) = require_whole(n_resamples=n_resamples)
     if (rng is None) == (seed is None):
         raise ValueError("give a generator or a seed, and not both")
     if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
@@ -129,8 +129,6 @@ def _sample(
     rows = floats(x)
     if clusters is not None and len(clusters) != len(rows):
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
-    if np.isinf(rows).any():
-        raise ValueError("an observation is infinite; give nan where it is missing")
     known = ~np.isnan(rows.reshape(len(rows), rows[:1].size)).any(axis=1)
     used = rows[known]
     if len(used) == 0:

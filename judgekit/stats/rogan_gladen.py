@@ -184,6 +184,9 @@ def corrected_pass_rate(
     """
     check_choice("interval", ci, get_args(CorrectionInterval))
     _check_method(ci, rng, design_effect, df)
+    (n_resamples,) = require_whole(n_resamples=n_resamples)
+    if n_resamples < 1:
+        raise ValueError(f"{n_resamples} resamples; give 1 or more")
     counts = _Counts(
         *require_whole(
             n_pass=n_pass, n=n, true_pos=true_pos, n_pos=n_pos, true_neg=true_neg, n_neg=n_neg

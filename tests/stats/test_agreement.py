@@ -97,6 +97,8 @@ def test_the_textbook_interval_is_there_for_those_who_ask() -> None:
     perfect = cohen_kappa(a, a, labels=SCALE, ci="analytic")
     assert perfect.reason == "the large-sample standard error is 0"
     assert cohen_kappa(a, b, labels=SCALE, ci="none").reason == "no interval was asked for"
+    with pytest.raises(ValueError, match="treats items as independent"):
+        cohen_kappa(a, b, labels=SCALE, ci="analytic", clusters=[1, 1, 2, 2, 3, 3, 4, 4])
 
 
 def test_missing_labels_are_counted_and_left_out() -> None:

@@ -297,3 +297,9 @@ def test_lengths_of_two_comparisons_leave_no_interval() -> None:
         [0.3, 0.6], [1.0, 5 / 3], [1.0, 4 / 3]
     )  # a variance of -1e-17
     assert twice.reason == "no variation"
+
+
+def test_comparisons_of_one_prompt_leave_the_controlled_rate_without_an_interval() -> None:
+    won, longer = [1, 0, 1, 1, 0, 0, 1, 0], [9, 8, 3, 5, 6, 2, 4, 7]
+    found = length_controlled_win_rate(won, longer, [5] * 8, clusters=["a"] * 8)
+    assert (found.reason, math.isnan(found.low)) == ("one cluster only", True)
