@@ -29,7 +29,15 @@ from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, by_place, in_units, undefined_estimate
 from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
-from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    count_units,
+    known_clusters,
+    known_labels,
+    known_pairs,
+    members,
+)
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 __all__ = [
@@ -200,7 +208,7 @@ class _LabelPairs(NamedTuple):
     @property
     def n(self) -> int:
         """Independent units: items, or cases."""
-        return len(self.cells) if self.codes is None else int(self.codes.max()) + 1
+        return count_units(self.codes, len(self.cells))
 
     @property
     def table(self) -> np.ndarray:
@@ -414,7 +422,7 @@ class _Grouped(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        return int(self.group.max()) + 1
+        return count_units(self.group, 0)
 
     def within(self, chosen: np.ndarray) -> _Grouped:
         """The pairs of some groups, which are numbered from 0 again."""
@@ -437,11 +445,10 @@ def _pairs(
     scores = np.stack([items.human, items.judge])
     differences: list[np.ndarray] = []
     group: list[np.ndarray] = []
-    by_group = np.argsort(items.group, kind="stable")
-    for members in np.split(by_group, np.cumsum(np.bincount(items.group))[:-1]):
-        first, second = np.triu_indices(len(members), 1)
+    for places in members(items.group):
+        first, second = np.triu_indices(len(places), 1)
         if len(first):
-            of_group = scores[:, members]
+            of_group = scores[:, places]
             differences.append(of_group[:, first] - of_group[:, second])
             group.append(np.full(len(first), len(group)))
     if not differences:

@@ -349,18 +349,18 @@ def length_slope(
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
     flat = "one cluster only" if not df else "all scores lie on a plane: the spread cannot be seen"
-    plain = design[:, 1]
+    plain, units = design[:, 1], count_units(codes, n)
     return LengthSlope(
         value=value,
         low=value - half,
         high=value + half,
         level=level,
-        n=count_units(codes, n),
+        n=units,
         n_missing=len(judge) - n,
         method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,
-        n_clusters=None if codes is None else count_units(codes, n),
+        n_clusters=None if codes is None else units,
         n_observations=n,
         reason=flat if exact else None,
         p_value=nan if exact else t_p_value(value / se, df),
@@ -404,6 +404,7 @@ def scale_use(
     value = sd_judge / sd_human if sd_human else nan
     r = float(np.corrcoef(x, y)[0, 1]) if sd_human and sd_judge else nan
     codes = known_clusters(clusters, human, judge)
+    units = count_units(codes, n)
     low = high = p_value = nan
     reason = "humans give one score only" if not sd_human else "the judge gives one score only"
     if sd_human and sd_judge and codes is not None:
@@ -426,11 +427,11 @@ def scale_use(
         low=low,
         high=high,
         level=level,
-        n=n if codes is None else int(codes.max()) + 1,
+        n=units,
         n_missing=n_missing,
         method="pitman-morgan" if codes is None else "jackknife over cases",
-        df=n - 2 if codes is None else int(codes.max()),
-        n_clusters=None if codes is None else int(codes.max()) + 1,
+        df=n - 2 if codes is None else units - 1,
+        n_clusters=None if codes is None else units,
         n_observations=n,
         reason=None if low < high else reason,
         correlation=r,

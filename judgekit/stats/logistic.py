@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.missing import known_pairs
+from judgekit.stats.missing import Values, known_pairs
 
 
 class LogisticFit(NamedTuple):
@@ -88,9 +88,7 @@ class OrdinalMap(Counted):
         return {f"{x:g}": float(self.predict([x])[0]) for x in points}
 
 
-def fit_ordinal(
-    judge: Sequence[float | None] | np.ndarray, human: Sequence[float | None] | np.ndarray
-) -> OrdinalMap:
+def fit_ordinal(judge: Values, human: Values) -> OrdinalMap:
     """The cumulative logit of human levels on the judge's score (McCullagh 1980).
 
     Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge

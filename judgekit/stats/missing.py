@@ -15,6 +15,9 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import by_place, is_missing
 
+Values = Sequence[float | None] | np.ndarray
+"""Numbers in their order, held by a list, an array or a series; None and nan are missing."""
+
 _Label = TypeVar("_Label", bound="Hashable")
 
 _NEVER_MISSING = {bool, int, str}
@@ -44,7 +47,7 @@ def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
     return found
 
 
-def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def known_columns(*columns: Values) -> tuple[np.ndarray, np.ndarray]:
     """The observations of which every column is known, a row a column; and their positions."""
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(str(len(column)) for column in columns)
@@ -54,9 +57,7 @@ def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.nda
     return table[:, known], np.flatnonzero(known)
 
 
-def known_pairs(
-    a: Sequence[float | None] | np.ndarray, b: Sequence[float | None] | np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
+def known_pairs(a: Values, b: Values) -> tuple[np.ndarray, np.ndarray, int]:
     """Both sides of the pairs that lack neither, and how many pairs lack one."""
     (left, right), places = known_columns(a, b)
     return left, right, len(a) - len(places)
@@ -80,7 +81,7 @@ def known_labels(
     return [pair for _, pair in known], [place for place, _ in known]
 
 
-def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -> np.ndarray:
+def outcomes(x: Values, what: str = "an outcome") -> np.ndarray:
     """Outcomes as 0, 1 and nan; `what` is their name in the message of the error."""
     values = floats(x)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
@@ -111,11 +112,12 @@ def group_sums(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
     return sums
 
 
-def known_clusters(
-    clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None] | np.ndarray,
-    b: Sequence[float | None] | np.ndarray,
-) -> np.ndarray | None:
+def members(codes: np.ndarray) -> list[np.ndarray]:
+    """The positions of the observations of each group."""
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+
+def known_clusters(clusters: Sequence[Hashable] | None, a: Values, b: Values) -> np.ndarray | None:
     """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
     if clusters is None:
         return None
@@ -124,11 +126,7 @@ def known_clusters(
     return cluster_codes(clusters, known_columns(a, b)[1])
 
 
-def fold_codes(
-    folds: Sequence[Hashable] | int,
-    x: Sequence[float | None] | np.ndarray,
-    y: Sequence[float | None] | np.ndarray,
-) -> np.ndarray:
+def fold_codes(folds: Sequence[Hashable] | int, x: Values, y: Values) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     _, places = known_columns(x, y)
     if isinstance(folds, Integral):
@@ -150,7 +148,7 @@ def mean_ranks(x: np.ndarray) -> np.ndarray:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[group])
 
 
-def known_scores(x: Sequence[float | None] | np.ndarray) -> np.ndarray:
+def known_scores(x: Values) -> np.ndarray:
     """The scores that are not missing."""
-    scores = floats(x)
-    return np.asarray(scores[~np.isnan(scores)])
+    (scores,), _ = known_columns(x)
+    return np.asarray(scores)

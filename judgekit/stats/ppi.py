@@ -11,8 +11,15 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Estimate, by_place, carried
-from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
+from judgekit.stats.estimate import Estimate, by_place, carried, in_units
+from judgekit.stats.missing import (
+    cluster_codes,
+    count_units,
+    fold_codes,
+    known_columns,
+    known_pairs,
+    known_scores,
+)
 from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 Quantile = Literal["t", "normal"]
@@ -115,23 +122,21 @@ def ppi_mean(
         weight = lam
     value, se = data.mean(weight)
     n = data.n_units
-    half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
     reason = _no_width(se, n)
+    z = t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)
+    half = nan if reason else z * se
+    tuned = "" if tuning == "plug-in" or lam is not None else f", {tuning}"
     labels_only = _variance_of_mean(data.y, data.cases[0] if data.cases else None)
     n_effective = n * labels_only / se**2 if reason is None else nan
     return PPIMean(
         value=value,
-        low=value - half if reason is None else nan,
-        high=value + half if reason is None else nan,
+        low=value - half,
+        high=value + half,
         level=level,
-        n=n,
+        **in_units(f"ppi++, {quantile}{tuned}", n, clustered=clusters is not None),
         n_missing=data.n_missing,
-        method=f"ppi++, {quantile}"
-        + ("" if tuning == "plug-in" or lam is not None else f", {tuning}")
-        + ("" if clusters is None else ", clustered"),
         se=se,
         df=n - 1,
-        n_clusters=None if clusters is None else n,
         n_observations=len(data.y),
         reason=reason,
         note=_note(n, data, lam),
@@ -283,9 +288,7 @@ class LabelledScores(NamedTuple):
         sizes = len(labels), len(judge_unlabeled)
         if (len(clusters[0]), len(clusters[1])) != sizes:
             raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
-        # nan in either sum marks an item that is left out.
-        sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
-        known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
+        known = known_columns(labels, judge_labeled)[1], known_columns(judge_unlabeled)[1]
         cases = map(by_place, clusters)
         names = [case[i] for case, at in zip(cases, known, strict=True) for i in at]
         codes = cluster_codes(names, range(len(names)))
@@ -294,7 +297,7 @@ class LabelledScores(NamedTuple):
     @property
     def n_units(self) -> int:
         """Labelled items, or cases of them."""
-        return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
+        return count_units(self.cases and self.cases[0], len(self.y))
 
     def tuned(self) -> float:
         """The weight of the judge that gives the mean the least variance."""

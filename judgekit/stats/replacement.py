@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import coefficient_interval
+from judgekit.stats.agreement_coefficients import chance_interval
 from judgekit.stats.estimate import (
     Estimate,
     Result,
@@ -291,15 +291,9 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
         rest = wins.sum() - np.bincount(at, wins, minlength=len(place))
         left_out += np.where(n_left > 0, rest / np.maximum(n_left, 1), nan) / len(tested)
     unit = "case" if tested[0].is_clustered else "item"
-    ends = coefficient_interval(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
+    ends = chance_interval(value, left_out, level=level, unit=unit)
     return Estimate(
-        value=value,
-        low=(ends.low + 1) / 2,
-        high=(ends.high + 1) / 2,
-        level=level,
-        n=len(place),
-        method=f"jackknife over {unit}s",
-        reason=ends.reason,
+        value=value, **ends._asdict(), level=level, n=len(place), method=f"jackknife over {unit}s"
     )
 
 

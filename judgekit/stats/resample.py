@@ -16,7 +16,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate, in_units
-from judgekit.stats.missing import cluster_codes, count_units, floats
+from judgekit.stats.missing import Values, cluster_codes, count_units, floats, members
 from judgekit.stats.quantiles import check_choice, check_level, require_whole
 
 BootstrapMethod = Literal["percentile", "bca"]
@@ -40,7 +40,7 @@ class BootstrapEstimate(Estimate):
 
 
 def bootstrap(
-    x: Sequence[float | None] | np.ndarray,
+    x: Values,
     statistic: StatisticName | Callable[[np.ndarray], float],
     *,
     clusters: Sequence[Hashable] | None = None,
@@ -123,9 +123,7 @@ def _function(
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
 
-def _sample(
-    x: Sequence[float | None] | np.ndarray, clusters: Sequence[Hashable] | None
-) -> tuple[ResampledValues, int]:
+def _sample(x: Values, clusters: Sequence[Hashable] | None) -> tuple[ResampledValues, int]:
     rows = floats(x)
     if clusters is not None and len(clusters) != len(rows):
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
@@ -178,9 +176,8 @@ def _leave_one_out(
         return sample.leave_one_out(statistic)
     if sample.n == 1:
         return np.array([nan])
-    codes = np.arange(sample.n) if sample.codes is None else sample.codes
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return np.array([function(np.delete(sample.x, places, axis=0)) for places in members])
+    units = members(sample.own_codes)
+    return np.array([function(np.delete(sample.x, places, axis=0)) for places in units])
 
 
 def _interval(
@@ -282,7 +279,7 @@ class ResampledValues:
             draws = rng.multinomial(self.n, counts / self.n, size=n_resamples)
             sums = _moments(levels - centre, np.arange(len(levels))) @ draws.T
         else:
-            moments = _moments(self.x - centre, self._own_codes)
+            moments = _moments(self.x - centre, self.own_codes)
             # Clusters differ in size; of single numbers every resample has as many.
             used = moments[int(self.codes is None) : 2 if statistic == "mean" else 3]
             # "clip" skips the check of the positions, which are in range.
@@ -300,14 +297,15 @@ class ResampledValues:
         if self.n == 1:
             return np.array([nan])
         if statistic == "median":
-            return _medians_without(self.x, self._own_codes)
+            return _medians_without(self.x, self.own_codes)
         centre = float(self.x.mean())
-        moments = _moments(self.x - centre, self._own_codes)
+        moments = _moments(self.x - centre, self.own_codes)
         left = moments.sum(axis=1)[:, None] - moments
         return _of_moments(left, statistic) + (centre if statistic == "mean" else 0.0)
 
     @property
-    def _own_codes(self) -> np.ndarray:
+    def own_codes(self) -> np.ndarray:
+        """The unit of each that is drawn with it."""
         return np.arange(len(self.x)) if self.codes is None else self.codes
 
     def _draw_medians(self, rng: np.random.Generator, n_resamples: int) -> np.ndarray:

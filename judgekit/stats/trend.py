@@ -525,8 +525,9 @@ def changepoint(
 
     if not can_change(scores):
         raise NotEnoughDataError("a change needs four scores at least that are not all equal")
-    known, places = known_observations(scores, range(len(scores)))
-    y = np.asarray(known)
+    series = np.array(finite_floats(scores))
+    places = np.flatnonzero(~np.isnan(series))
+    y = series[places]
     before = np.arange(_FEWEST_AROUND_A_CHANGE, len(y) - _FEWEST_AROUND_A_CHANGE + 1)
     before = before if splits is None else np.intersect1d(before, splits)
     if not len(before):
@@ -538,7 +539,7 @@ def changepoint(
     # A shuffle can repeat the series exactly; the last digits may not decide whether it counts.
     reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
     return Changepoint(
-        at=int(str(places[before[best]])),
+        at=int(places[before[best]]),
         z=float(statistics[best]),
         # The observed order is one of the shuffles, so that p is never 0 (Phipson & Smyth 2010).
         p_value=(reached + 1) / (n_resamples + 1),
