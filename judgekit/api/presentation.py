@@ -208,7 +208,7 @@ def _pair_document(pair: Comparison) -> Document:
         (one.order, one.criterion or "overall", one.choice, one.rationale)
         for one in pair.preferences
     ]
-    columns = (*(Column(name, "text") for name in ("order", "criterion", "preferred")),)
+    columns = (Column("order", "text"), Column("criterion", "text"), Column("preferred", "text"))
     failures = [f"{one.order}: {one.kind}: {one.message}" for one in pair.failures]
     failures += [pair.error] if pair.error else []
     return Document(
@@ -280,13 +280,9 @@ def _pair_row(pair: Comparison, a: str, b: str) -> Row:
 
 
 def _side_row(side: Any) -> Row:
-    strength = {
-        "strength": side.strength.value,
-        "low": side.strength.low,
-        "high": side.strength.high,
-    }
     names = ("name", "place", "best", "worst", "elo", "win_share", "n_comparisons")
-    return {**{name: getattr(side, name) for name in names}, **strength}
+    own, strength = {name: getattr(side, name) for name in names}, side.strength
+    return own | {"strength": strength.value, "low": strength.low, "high": strength.high}
 
 
 def _effect_rows(audit: Audit) -> list[Row]:
@@ -313,11 +309,11 @@ def _even(rows: list[Row]) -> list[Row]:
 
 def _table_rows(document: Document) -> list[Row]:
     """The rows of the first table of a document; a figure with its interval in three columns."""
-    table = next((block for block in document.blocks if isinstance(block, Table)), None)
+    table = next((block for block in document.blocks if isinstance(block, Table)), Table((), ()))
     rows: list[Row] = []
-    for cells in () if table is None else table.rows:
+    for cells in table.rows:
         row: Row = {}
-        for column, cell in zip(table.columns if table else (), cells, strict=True):
+        for column, cell in zip(table.columns, cells, strict=True):
             name = column.name or "name"
             estimate = cell.estimate if isinstance(cell, Cell) else None
             if estimate is None:

@@ -41,7 +41,7 @@ class BootstrapEstimate(Estimate):
 
 def bootstrap(
     x: Values,
-    statistic: StatisticName | Callable[[np.ndarray], float],
+    statistic: Statistic,
     *,
     clusters: Sequence[Hashable] | None = None,
     method: BootstrapMethod = "percentile",
@@ -79,13 +79,21 @@ def bootstrap(
     """
     check_level(level)
     (n_resamples,) = require_whole(n_resamples=n_resamples)
-    generator = _generator(rng, seed, n_resamples)
+    if (rng is None) == (seed is None):
+        raise ValueError("give a generator or a seed, and not both")
+    if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
+        raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
+    if rng is None:
+        # SFC64 by name, not default_rng: seeded intervals must not change with numpy.
+        rng = np.random.Generator(np.random.SFC64(*require_whole(seed=seed)))
     function = _function(statistic)
     check_choice("bootstrap", method, get_args(BootstrapMethod))
     sample, n_missing = _sample(x, clusters)
     value = function(sample.x)
-    values = _draw(sample, statistic, function, generator, n_resamples)
-    left = _leave_one_out(sample, statistic, function) if method == "bca" else None
+    # Named statistics of one column have closed forms that are much faster.
+    quickest = statistic if isinstance(statistic, str) and sample.x.ndim == 1 else function
+    values = sample.draw(quickest, rng, n_resamples)
+    left = sample.leave_one_out(quickest) if method == "bca" else None
     ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
@@ -100,22 +108,7 @@ def bootstrap(
     )
 
 
-def _generator(
-    rng: np.random.Generator | None, seed: int | None, n_resamples: int
-) -> np.random.Generator:
-    if (rng is None) == (seed is None):
-        raise ValueError("give a generator or a seed, and not both")
-    if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
-        raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
-    if rng is not None:
-        return rng
-    # SFC64 by name, not default_rng: seeded intervals must not change with numpy.
-    return np.random.Generator(np.random.SFC64(require_whole(seed=seed)[0]))
-
-
-def _function(
-    statistic: StatisticName | Callable[[np.ndarray], float],
-) -> Callable[[np.ndarray], float]:
+def _function(statistic: Statistic) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
     check_choice("statistic", statistic, tuple(NAMED_STATISTICS))
@@ -135,21 +128,6 @@ def _sample(x: Values, clusters: Sequence[Hashable] | None) -> tuple[ResampledVa
     return ResampledValues(used, codes), len(rows) - len(used)
 
 
-def _draw(
-    sample: ResampledValues,
-    statistic: StatisticName | Callable[[np.ndarray], float],
-    function: Callable[[np.ndarray], float],
-    rng: np.random.Generator,
-    n_resamples: int,
-) -> np.ndarray:
-    """The statistic on each resample, by the quickest way that has exactly that law."""
-    # Named statistics of one column have closed forms that are much faster.
-    if isinstance(statistic, str) and sample.x.ndim == 1:
-        return sample.draw(statistic, rng, n_resamples)
-    stacks = resampled_rows(sample.x, sample.codes, rng, n_resamples)
-    return np.array([function(rows) for stack in stacks for rows in stack])
-
-
 def resampled_rows(
     rows: np.ndarray, codes: np.ndarray | None, rng: np.random.Generator, n_resamples: int
 ) -> Iterator[np.ndarray]:
@@ -165,19 +143,6 @@ def resampled_rows(
         length = sizes[chosen]
         shift = np.repeat(starts[chosen] - np.cumsum(length) + length, length)
         yield np.take(by_cluster, shift + np.arange(len(shift)), axis=0)[None]
-
-
-def _leave_one_out(
-    sample: ResampledValues,
-    statistic: StatisticName | Callable[[np.ndarray], float],
-    function: Callable[[np.ndarray], float],
-) -> np.ndarray:
-    if isinstance(statistic, str) and sample.x.ndim == 1:
-        return sample.leave_one_out(statistic)
-    if sample.n == 1:
-        return np.array([nan])
-    units = members(sample.own_codes)
-    return np.array([function(np.delete(sample.x, places, axis=0)) for places in units])
 
 
 def _interval(
@@ -224,6 +189,7 @@ def _bca_levels(
 
 
 StatisticName = Literal["mean", "median", "sd"]
+Statistic = StatisticName | Callable[[np.ndarray], float]
 
 NAMED_STATISTICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mean": lambda rows: np.asarray(rows.mean(axis=-1)),
@@ -266,10 +232,11 @@ class ResampledValues:
         """What is drawn: numbers, or clusters."""
         return count_units(self.codes, len(self.x))
 
-    def draw(
-        self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int
-    ) -> np.ndarray:
-        """The statistic of each resample."""
+    def draw(self, statistic: Statistic, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
+        """The statistic of each resample; a named one by the quickest way of exactly its law."""
+        if callable(statistic):
+            stacks = resampled_rows(self.x, self.codes, rng, n_resamples)
+            return np.array([statistic(rows) for stack in stacks for rows in stack])
         if statistic == "median":
             return self._draw_medians(rng, n_resamples)
         centre = float(self.x.mean())
@@ -279,7 +246,7 @@ class ResampledValues:
             draws = rng.multinomial(self.n, counts / self.n, size=n_resamples)
             sums = _moments(levels - centre, np.arange(len(levels))) @ draws.T
         else:
-            moments = _moments(self.x - centre, self.own_codes)
+            moments = _moments(self.x - centre, self._own_codes)
             # Clusters differ in size; of single numbers every resample has as many.
             used = moments[int(self.codes is None) : 2 if statistic == "mean" else 3]
             # "clip" skips the check of the positions, which are in range.
@@ -292,20 +259,22 @@ class ResampledValues:
                 sums = np.vstack([np.full(n_resamples, float(self.n)), sums])
         return _of_moments(sums, statistic) + (centre if statistic == "mean" else 0.0)
 
-    def leave_one_out(self, statistic: StatisticName) -> np.ndarray:
+    def leave_one_out(self, statistic: Statistic) -> np.ndarray:
         """The statistic without each number, or without each cluster."""
         if self.n == 1:
             return np.array([nan])
+        if callable(statistic):
+            units = members(self._own_codes)
+            return np.array([statistic(np.delete(self.x, places, axis=0)) for places in units])
         if statistic == "median":
-            return _medians_without(self.x, self.own_codes)
+            return _medians_without(self.x, self._own_codes)
         centre = float(self.x.mean())
-        moments = _moments(self.x - centre, self.own_codes)
+        moments = _moments(self.x - centre, self._own_codes)
         left = moments.sum(axis=1)[:, None] - moments
         return _of_moments(left, statistic) + (centre if statistic == "mean" else 0.0)
 
     @property
-    def own_codes(self) -> np.ndarray:
-        """The unit of each that is drawn with it."""
+    def _own_codes(self) -> np.ndarray:
         return np.arange(len(self.x)) if self.codes is None else self.codes
 
     def _draw_medians(self, rng: np.random.Generator, n_resamples: int) -> np.ndarray:

@@ -243,12 +243,11 @@ def held_out_contrast(
     )
     # A failure can hide any loss up to the largest one its label allows. The bounds assume the
     # largest loss for one side and none for the other.
-    largest = {
-        (item.place, item.criterion): max(value, 1 - value) ** 2
-        for part in present
-        for item in part.items
-        for value in (part.value(part.label(item)),)
-    }
+    largest = {}
+    for part in present:
+        for item in part.items:
+            value = part.value(part.label(item))
+            largest[item.place, item.criterion] = max(value, 1 - value) ** 2
 
     def bound(new: float, old: float) -> float:
         after = [new * largest[key] if isnan(b[key]) else b[key] for key in a]
