@@ -5,6 +5,7 @@ Position, perturbation, self-preference, length, and use of the scale.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, isnan, log, nan, sqrt
@@ -60,7 +61,7 @@ class PositionBias(Estimate):
     """Pairs of which it chose the second slot in both orders."""
 
     p_value: float
-    """Exact sign test of these two; 1 where there is neither."""
+    """Exact sign test of these two, or of the cases that lean to either; 1 where there is none."""
 
     consistency: float
     """Share of pairs judged alike in both orders."""
@@ -136,6 +137,12 @@ def position_bias(
     leaning = [(x + y - 1) / 2 for x, y in sides]
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
+    # Repeats of a case err together: the test counts a case once, by what most of its pairs show.
+    names = range(len(sides)) if clusters is None else by_place(clusters)
+    leans: defaultdict[Hashable, int] = defaultdict(int)
+    for name, side in zip(names, sides, strict=True):
+        leans[name] += (side == (1.0, 1.0)) - (side == (0.0, 0.0))
+    to_first, to_second = (sum(sign * lean > 0 for lean in leans.values()) for sign in (1, -1))
     return PositionBias(
         **carried(
             bounded_difference(found, 0.5),
@@ -145,7 +152,7 @@ def position_bias(
         ),
         both_first=both_first,
         both_second=both_second,
-        p_value=sign_p_values(both_first, both_second)[0],
+        p_value=sign_p_values(to_first, to_second)[0],
         consistency=sum(x == 1 - y for x, y in known) / len(known),
     )
 

@@ -176,3 +176,13 @@ def test_a_perfect_agreement_has_no_large_sample_interval() -> None:
     labels = [True] * 27 + [False] * 23
     found = cohen_kappa(labels, labels, labels=[True, False], ci="analytic")
     assert (found.value, found.se, found.reason) == (1, 0, "the large-sample standard error is 0")
+
+
+def test_repeats_of_a_case_do_not_raise_the_bound_of_agreement() -> None:
+    a, b = [1, 2, 3, 4, 1, 2, 3, 4], [1, 2, 3, 4, 2, 1, 3, 4]
+    once = cohen_kappa(a, b, labels=SCALE)
+    cases = [case for case in range(8) for _ in range(5)]
+    often = cohen_kappa(
+        [a[case] for case in cases], [b[case] for case in cases], labels=SCALE, clusters=cases
+    )
+    assert often.agreement_low == once.agreement_low == pytest.approx(0.349144, abs=1e-6)
