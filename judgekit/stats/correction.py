@@ -13,9 +13,23 @@ from math import inf, isnan, nan, sqrt
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, LabelsAre, Result, undefined_estimate
+from judgekit.stats.estimate import (
+    Estimate,
+    LabelsAre,
+    Result,
+    in_units,
+    known_observations,
+    undefined_estimate,
+)
 from judgekit.stats.intervals import difference_of_proportions, mean, proportion, wilson
-from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    floats,
+    group_sums,
+    known_pairs,
+    known_scores,
+)
 from judgekit.stats.ppi import (
     LabelledScores,
     LamTuning,
@@ -48,7 +62,7 @@ class LabelCheck(Estimate):
     """The difference in standard errors; nan where nothing varies."""
 
     looks_random: bool | None
-    """False where |z| is above 2; None where the scores do not vary."""
+    """False where |z| is above 2 (with clusters: the 95 % quantile of t); None without a z."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +129,16 @@ def corrected_mean(
         return _from_elsewhere(data, binary=binary, level=level)
     # Post-stratification has no clustered variance here, and PPI++ has.
     estimator = "post-stratified" if binary and cases is None else "ppi++"
+    names = None if cases is None else (cases[0].tolist(), cases[1].tolist())
     fit = (
-        partial(ppi_mean, tuning=tuning, clusters=cases and tuple(c.tolist() for c in cases))
+        partial(ppi_mean, tuning=tuning, clusters=names)
         if estimator == "ppi++"
         else poststratified_mean
     )
     corrected = _of_random_subset(y, f, others, fit, estimator=estimator, level=level)
-    check = (
-        labels_look_random(f.tolist(), others.tolist()) if min(len(y), len(others)) > 1 else None
-    )
+    check = None
+    if min(len(y), len(others)) > 1:
+        check = labels_look_random(f.tolist(), others.tolist(), clusters=names)
     notes = [corrected.note] if corrected.note else []
     if check is not None and check.looks_random is False:
         notes.append(
@@ -250,7 +265,11 @@ def _plain(x: np.ndarray, level: float) -> Estimate:
 
 
 _FLAT = 1e-12
+
+# A gap beyond so many standard errors, or beyond the interval of this level where there are few
+# cases, is evidence that the labelled items were selected.
 _SUSPECT = 2.0
+_EXPECTED = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,18 +434,29 @@ def labels_look_random(
     judge_labeled: Sequence[float | None],
     judge_unlabeled: Sequence[float | None],
     *,
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
     level: float = 0.95,
 ) -> LabelCheck:
     """Whether the labelled items can be a random subset, judging by the judge's scores.
 
     The judge's mean on labelled items less that on the others, with Newcombe's interval for
-    pass/fail scores and Welch's (1947) for others. A difference of more than two standard errors
-    shows that labels were chosen by something the judge sees; a smaller one proves nothing.
+    pass/fail scores and Welch's (1947) for others; with `clusters`, the cases of both, by sums of
+    cases and t(G - 1). A difference of more than two standard errors shows that labels were chosen
+    by something the judge sees; a smaller one proves nothing.
     """
     check_level(level)
-    a, b = known_scores(judge_labeled), known_scores(judge_unlabeled)
+    sides = judge_labeled, judge_unlabeled
+    a, b = map(known_scores, sides)
     if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("two scores of labelled and of unlabelled items are needed")
+    n_missing = sum(map(len, sides)) - len(a) - len(b)
+    if clusters is not None:
+        names = [
+            name
+            for side, own in zip(sides, clusters, strict=True)
+            for name in known_observations(side, own)[1]
+        ]
+        return _clustered_check(a, b, cluster_codes(names, range(len(names))), n_missing, level)
     binary = bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
     parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
     value, se = float(a.mean() - b.mean()), sqrt(sum(parts))
@@ -447,13 +477,39 @@ def labels_look_random(
         high=high,
         level=level,
         n=len(a) + len(b),
-        n_missing=len(judge_labeled) + len(judge_unlabeled) - len(a) - len(b),
+        n_missing=n_missing,
         method="newcombe" if binary else "welch",
         se=se,
         df=df,
         reason=None if low < high else "the judge's scores do not vary",
         z=z,
         looks_random=None if isnan(z) else abs(z) <= _SUSPECT,
+    )
+
+
+def _clustered_check(
+    a: np.ndarray, b: np.ndarray, codes: np.ndarray, n_missing: int, level: float
+) -> LabelCheck:
+    # What each case contributes to the difference of the two means; one on both sides counts once.
+    pulls = np.concatenate([(a - a.mean()) / len(a), -(b - b.mean()) / len(b)])
+    cases = group_sums(codes, pulls)
+    n, value = len(cases), float(a.mean() - b.mean())
+    se = sqrt(float((cases**2).sum()) * n / (n - 1)) if n > 1 else nan
+    z = value / se if se > _FLAT else nan
+    half = t_quantile(level, n - 1) * se if se > _FLAT else nan
+    return LabelCheck(
+        value=value,
+        low=value - half,
+        high=value + half,
+        level=level,
+        **in_units("sums of cases", n, clustered=True),
+        n_missing=n_missing,
+        se=se,
+        df=n - 1,
+        n_observations=len(pulls),
+        reason="the judge's scores do not vary between cases" if isnan(z) else None,
+        z=z,
+        looks_random=None if isnan(z) else abs(z) <= t_quantile(_EXPECTED, n - 1),
     )
 
 
