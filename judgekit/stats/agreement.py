@@ -32,10 +32,9 @@ from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
+    clustered_pairs,
     count_units,
-    known_clusters,
     known_labels,
-    known_pairs,
     members,
 )
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
@@ -442,8 +441,7 @@ class _Grouped(NamedTuple):
 def _items(
     human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
 ) -> _Grouped:
-    x, y, n_missing = known_pairs(human, judge)
-    codes = known_clusters(groups, human, judge)
+    x, y, codes, n_missing = clustered_pairs(human, judge, groups)
     return _Grouped(x, y, np.zeros(len(x), dtype=int) if codes is None else codes, n_missing)
 
 

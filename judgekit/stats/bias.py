@@ -28,10 +28,9 @@ from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
+    clustered_pairs,
     count_units,
-    known_clusters,
     known_columns,
-    known_pairs,
     known_scores,
 )
 from judgekit.stats.paired import bounded_difference, paired_difference
@@ -403,14 +402,13 @@ def scale_use(
         NotEnoughDataError: When fewer than three items have both scores.
     """
     check_level(level)
-    x, y, n_missing = known_pairs(human, judge)
+    x, y, codes, n_missing = clustered_pairs(human, judge, clusters)
     n = len(x)
     if n < 3:  # noqa: PLR2004 - the test has n - 2 degrees of freedom
         raise NotEnoughDataError(f"{n} items with both scores; three are needed")
     sd_human, sd_judge = (0.0 if np.ptp(v) <= _FLAT else float(v.std(ddof=1)) for v in (x, y))
     value = sd_judge / sd_human if sd_human else nan
     r = float(np.corrcoef(x, y)[0, 1]) if sd_human and sd_judge else nan
-    codes = known_clusters(clusters, human, judge)
     units = count_units(codes, n)
     low = high = p_value = nan
     reason = "humans give one score only" if not sd_human else "the judge gives one score only"

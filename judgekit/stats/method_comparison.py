@@ -34,10 +34,9 @@ from judgekit.stats.missing import (
     DIGITS,
     Values,
     cluster_codes,
+    clustered_pairs,
     count_units,
-    known_clusters,
     known_columns,
-    known_pairs,
 )
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
@@ -123,8 +122,8 @@ def lin_ccc(
     """
     check_level(level)
     check_choice("interval", ci, get_args(PairInterval))
-    codes = _codes_for(ci, clusters, a, b)
-    x, y, n_missing = known_pairs(a, b)
+    _check_clusters(ci, clusters)
+    x, y, codes, n_missing = clustered_pairs(a, b, clusters)
     if len(x) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("concordance needs two items with both scores")
     n, moments = len(x), _moments(x, y)
@@ -202,14 +201,13 @@ def bland_altman(
         The figures; without variation of the difference there is no interval. `n` counts items,
         or cases.
     """
-    x, y, n_missing = known_pairs(human, judge)
+    x, y, codes, n_missing = clustered_pairs(human, judge, clusters)
     if len(x) == 0:
         raise NotEnoughDataError("no item has a score of both judge and human")
     d, n = y - x, len(x)
     bias, sd = float(d.mean()), float(d.std(ddof=1)) if n > 1 else nan
     varies = sd > _FLAT * max(1.0, float(np.abs(d).max()))
     z, t = normal_quantile(level), t_quantile(level, n - 1)
-    codes = known_clusters(clusters, human, judge)
     of_bias = mean(d.tolist(), clusters=None if codes is None else codes.tolist(), level=level)
     # Bland & Altman (1999): the standard error of a limit, of its mean and of its spread.
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
@@ -339,8 +337,8 @@ def correlation(
     check_level(level)
     check_choice("correlation", method, get_args(CorrelationMethod))
     check_choice("interval", ci, get_args(CorrelationInterval))
-    codes = _codes_for(ci, clusters, a, b)
-    x, y, n_missing = known_pairs(a, b)
+    _check_clusters(ci, clusters)
+    x, y, codes, n_missing = clustered_pairs(a, b, clusters)
     n = len(x)
     if n < 2:  # noqa: PLR2004 - one point has no direction
         raise NotEnoughDataError("a correlation needs two items with both scores")
@@ -387,14 +385,10 @@ def _fisher_interval(value: float, n: int, method: CorrelationMethod, level: flo
     return Interval(*fisher_ends(value, half), None)
 
 
-def _codes_for(
-    ci: str, clusters: Sequence[Hashable] | None, a: Values, b: Values
-) -> np.ndarray | None:
-    """The clusters of the known pairs; only the smoothed interval can respect them."""
+def _check_clusters(ci: str, clusters: Sequence[Hashable] | None) -> None:
     if clusters is not None and ci != "smoothed":
         # An interval that ignores the cases it was given would claim too much without a word.
         raise ValueError(f"ci={ci!r} treats items as independent: with clusters give ci='smoothed'")
-    return known_clusters(clusters, a, b)
 
 
 def grouped_correlation(

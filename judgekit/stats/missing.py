@@ -117,13 +117,15 @@ def members(codes: np.ndarray) -> list[np.ndarray]:
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
-def known_clusters(clusters: Sequence[Hashable] | None, a: Values, b: Values) -> np.ndarray | None:
-    """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
-    if clusters is None:
-        return None
-    if len(clusters) != len(a):
+def clustered_pairs(
+    a: Values, b: Values, clusters: Sequence[Hashable] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `known_pairs`, with the cluster of each pair, numbered in order of appearance."""
+    (left, right), places = known_columns(a, b)
+    if clusters is not None and len(clusters) != len(a):
         raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
-    return cluster_codes(clusters, known_columns(a, b)[1])
+    codes = None if clusters is None else cluster_codes(clusters, places)
+    return left, right, codes, len(a) - len(places)
 
 
 def fold_codes(folds: Sequence[Hashable] | int, x: Values, y: Values) -> np.ndarray:

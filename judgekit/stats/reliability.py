@@ -24,7 +24,7 @@ from judgekit.stats.estimate import (
     known_observations,
 )
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import count_units, group_sums, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import Values, clustered_pairs, count_units, group_sums, outcomes
 from judgekit.stats.quantiles import SLACK, beta_quantile, require, require_whole
 
 BinKind = Literal["width", "mass"]
@@ -105,11 +105,10 @@ def ece(
         rng: Source of random numbers for the simulation; None leaves it out.
         n_simulations: Simulated samples, 1 or more.
     """
-    p, y, n_missing = known_probabilities(confidence, correct)
+    p, y, codes, n_missing = known_probabilities(confidence, correct, clusters)
     n_bins, n_simulations = require_whole(n_bins=n_bins, n_simulations=n_simulations)
     if n_simulations < 1:
         raise ValueError(f"{n_simulations} simulations; give 1 or more")
-    codes = known_clusters(clusters, confidence, correct)
     n = count_units(codes, len(p))
     _, bins, counts = np.unique(_bins(p, n_bins, kind), return_inverse=True, return_counts=True)
     shares = counts / len(p)
@@ -150,8 +149,7 @@ def reliability_table(
 
     With clusters the intervals of the rates are by sums of cases (`intervals.pooled_proportion`).
     """
-    p, y, _ = known_probabilities(confidence, correct)
-    codes = known_clusters(clusters, confidence, correct)
+    p, y, codes, _ = known_probabilities(confidence, correct, clusters)
     bins = _bins(p, _TENTHS, "width")
     rows = []
     for b in np.unique(bins):
@@ -266,8 +264,7 @@ def brier_decomposition(
         The score with a t interval that never has width 0 (with clusters: none, with a reason,
         where the cases do not vary), and its parts. `n` counts items, or cases.
     """
-    p, y, n_missing = known_probabilities(prob, outcome)
-    codes = known_clusters(clusters, prob, outcome)
+    p, y, codes, n_missing = known_probabilities(prob, outcome, clusters)
     errors = ((p - y) ** 2).tolist()
     scored = (
         rating_mean(errors, (0.0, 1.0), continuous=True, level=level)
@@ -319,25 +316,24 @@ def log_loss(
         The loss with a t interval; none, with a reason, where it does not vary. `n` counts items,
         or cases.
     """
-    p, y, n_missing = known_probabilities(prob, outcome)
+    p, y, codes, n_missing = known_probabilities(prob, outcome, clusters)
     # One sure and wrong answer has an infinite loss; how many were clipped is reported.
     clipped = np.clip(p, _CLIP, 1 - _CLIP)
-    codes = known_clusters(clusters, prob, outcome)
     losses = (-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist()
     found = mean(losses, clusters=None if codes is None else codes.tolist(), level=level)
     return LogLoss(**carried(found, n_missing=n_missing), n_clipped=int((clipped != p).sum()))
 
 
 def known_probabilities(
-    prob: Sequence[float | None], outcome: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """The known pairs of a probability and an outcome, and how many lack a side."""
-    p, y, n_missing = known_pairs(prob, outcome)
+    prob: Values, outcome: Values, clusters: Sequence[Hashable] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `clustered_pairs`, of probabilities and outcomes."""
+    p, y, codes, n_missing = clustered_pairs(prob, outcome, clusters)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a probability and an outcome")
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("a probability lies outside 0..1")
-    return p, outcomes(y), n_missing
+    return p, outcomes(y), codes, n_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval, chance_interval, fisher_ends
 from judgekit.stats.estimate import Counted, Estimate, jackknife_se
 from judgekit.stats.intervals import proportion
-from judgekit.stats.missing import count_units, known_clusters, known_pairs, members, outcomes
+from judgekit.stats.missing import Values, clustered_pairs, count_units, members, outcomes
 from judgekit.stats.quantiles import SLACK, binomial_cdf, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
 
@@ -100,8 +100,7 @@ def risk_coverage(
         El-Yaniv 2019).
     """
     check_level(level)
-    p, wrong, n_missing = _errors(confidence, correct)
-    codes = known_clusters(clusters, confidence, correct)
+    p, wrong, codes, n_missing = _errors(confidence, correct, clusters)
     rows = np.column_stack([p, wrong])
     n = len(rows)
     accepted = np.arange(1, n + 1)
@@ -165,7 +164,7 @@ def abstain_threshold(
         raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
     if len(grid) == 0:
         raise ValueError("the grid holds no level")
-    p, wrong, n_missing = _errors(confidence, correct)
+    p, wrong, _, n_missing = _errors(confidence, correct, None)
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
     level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
@@ -214,13 +213,13 @@ def _risks(rows: np.ndarray) -> np.ndarray:
 
 
 def _errors(
-    confidence: Sequence[float | None], correct: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Known confidences, whether each is an error, and how many pairs lack a side."""
-    p, y, n_missing = known_pairs(confidence, correct)
+    confidence: Values, correct: Values, clusters: Sequence[Hashable] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `clustered_pairs`, of confidences and whether each is an error."""
+    p, y, codes, n_missing = clustered_pairs(confidence, correct, clusters)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a confidence and an outcome")
-    return p, 1 - outcomes(y), n_missing
+    return p, 1 - outcomes(y), codes, n_missing
 
 
 def auroc(
@@ -238,9 +237,8 @@ def auroc(
     at 0 and 1, nor where one case alone has what is right, or what is wrong.
     """
     check_level(level)
-    p, y, n_missing = known_pairs(confidence, correct)
+    p, y, codes, n_missing = clustered_pairs(confidence, correct, clusters)
     y = outcomes(y)
-    codes = known_clusters(clusters, confidence, correct)
     right, wrong = p[y == 1], p[y == 0]
     units = count_units(codes, len(p))
     value = float(_share_below(right, wrong).mean()) if len(right) and len(wrong) else nan
