@@ -20,6 +20,7 @@ from judgekit.stats.estimate import (
     by_place,
     carried,
     cluster_means,
+    in_units,
     is_missing,
     jackknife_se,
     known_observations,
@@ -355,18 +356,17 @@ def length_slope(
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
     flat = "one cluster only" if not df else "all scores lie on a plane: the spread cannot be seen"
-    plain, units = design[:, 1], count_units(codes, n)
+    method = "least squares, HC3" if codes is None else "least squares"
+    plain = design[:, 1]
     return LengthSlope(
         value=value,
         low=value - half,
         high=value + half,
         level=level,
-        n=units,
+        **in_units(method, count_units(codes, n), clustered=codes is not None),
         n_missing=len(judge) - n,
-        method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,
-        n_clusters=None if codes is None else units,
         n_observations=n,
         reason=flat if exact else None,
         p_value=nan if exact else t_p_value(value / se, df),

@@ -5,9 +5,8 @@ The estimators are also in `ppi` and `rogan_gladen`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
@@ -130,15 +129,11 @@ def corrected_mean(
     # Post-stratification has no clustered variance here, and PPI++ has.
     estimator = "post-stratified" if binary and cases is None else "ppi++"
     names = None if cases is None else (cases[0].tolist(), cases[1].tolist())
-    fit = (
-        partial(ppi_mean, tuning=tuning, clusters=names)
-        if estimator == "ppi++"
-        else poststratified_mean
-    )
-    corrected = _of_random_subset(y, f, others, fit, estimator=estimator, level=level)
+    sides = [side.tolist() for side in (y, f, others)]
+    corrected = _of_random_subset(sides, names, estimator=estimator, tuning=tuning, level=level)
     check = None
     if min(len(y), len(others)) > 1:
-        check = labels_look_random(f.tolist(), others.tolist(), clusters=names)
+        check = labels_look_random(*sides[1:], clusters=names)
     notes = [corrected.note] if corrected.note else []
     if check is not None and check.looks_random is False:
         notes.append(
@@ -161,22 +156,25 @@ def corrected_mean(
 
 
 def _of_random_subset(
-    y: np.ndarray,
-    f: np.ndarray,
-    others: np.ndarray,
-    fit: Callable[..., Estimate],
+    sides: Sequence[list[float]],
+    names: tuple[list[Hashable], list[Hashable]] | None,
     *,
     estimator: str,
+    tuning: LamTuning,
     level: float,
 ) -> Estimate:
-    reason: str | None = f"{len(y)} labels; a correction needs {_MIN_LABELS}"
-    if len(y) >= _MIN_LABELS:
-        found = fit(y.tolist(), f.tolist(), others.tolist(), level=level)
+    n = len(sides[0])
+    reason: str | None = f"{n} labels; a correction needs {_MIN_LABELS}"
+    if n >= _MIN_LABELS:
+        found: Estimate = (
+            ppi_mean(*sides, tuning=tuning, clusters=names, level=level)
+            if estimator == "ppi++"
+            else poststratified_mean(*sides, level=level)
+        )
         if isnan(found.value) or not isnan(found.low):
             return found
         reason = found.reason
-    reason = reason or "it has no interval"
-    return undefined_estimate(reason, n=len(y), method=estimator, level=level)
+    return undefined_estimate(reason or "it has no interval", n=n, method=estimator, level=level)
 
 
 def _from_elsewhere(data: LabelledScores, *, binary: bool, level: float) -> CorrectedMean:
