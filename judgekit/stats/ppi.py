@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
@@ -110,8 +110,7 @@ def ppi_mean(
         The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
         variation there is no interval.
     """
-    if lam is not None and not 0 <= lam <= 1:
-        raise ValueError(f"lam is {lam}; it lies in [0, 1]")
+    _check_lam(lam)
     check_choice("quantile", quantile, get_args(Quantile))
     check_choice("tuning", tuning, get_args(LamTuning))
     data = LabelledScores.of(labels, judge_labeled, judge_unlabeled, clusters)
@@ -175,8 +174,8 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     if own and len(own) < len(strata):
         raise ValueError("some strata have a weight and some have none")
     weights = own or [float(len(d.y) + len(d.others)) for d in data]
-    if not all(w > 0 for w in weights):
-        raise ValueError("a stratum's weight is not more than 0")
+    if not all(0 < w < inf for w in weights):
+        raise ValueError("a stratum's weight is not more than 0, or infinite")
     weights = [w / sum(weights) for w in weights]
     y, f, others = map(np.concatenate, zip(*(d[:3] for d in data), strict=True))
     common = LabelledScores(y, f, others, n_missing=0).tuned()
@@ -184,6 +183,7 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     lams = []
     for stratum, d in zip(strata, data, strict=True):
         lam = stratum.get("lam")
+        _check_lam(lam)
         if lam is None:
             lam = d.tuned() if len(d.y) >= _FEW_LABELS else common
         lams.append(lam if len(d.others) else 0.0)
@@ -258,6 +258,11 @@ def crossfit_isotonic_mean(
         oof=tuple(oof.tolist()),
         n_unlabeled=len(others),
     )
+
+
+def _check_lam(lam: float | None) -> None:
+    if lam is not None and not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}; it lies in [0, 1]")
 
 
 class LabelledScores(NamedTuple):
