@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from numbers import Integral
 from typing import TypeVar, cast
 
 import numpy as np
@@ -131,7 +130,7 @@ def clustered_pairs(
 def fold_codes(folds: Sequence[Hashable] | int, x: Values, y: Values) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     _, places = known_columns(x, y)
-    if isinstance(folds, Integral):
+    if isinstance(folds, int | np.integer):
         # Not at random: the same data give the same folds without a seed.
         codes = np.arange(len(places)) % max(1, int(folds))
     else:
