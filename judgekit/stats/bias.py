@@ -19,11 +19,9 @@ from judgekit.stats.estimate import (
     Estimate,
     by_place,
     carried,
-    cluster_means,
     in_units,
     is_missing,
     jackknife_se,
-    known_observations,
 )
 from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
@@ -34,7 +32,7 @@ from judgekit.stats.missing import (
     known_columns,
     known_scores,
 )
-from judgekit.stats.paired import bounded_difference, paired_difference
+from judgekit.stats.paired import bounded_difference, paired_difference, paired_means
 from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
@@ -189,11 +187,9 @@ def perturbation_effect(
     if not limit > 0:
         raise ValueError(f"margin is {margin}; it is more than 0")
     found = paired_difference(original, perturbed, step=step, clusters=clusters, level=level)
-    names = range(len(original)) if clusters is None else clusters
-    sides = [cluster_means(*known_observations(x, names)) for x in (original, perturbed)]
-    both = [(sides[0][name], sides[1][name]) for name in sides[0] if name in sides[1]]
     up = down = 0
     if threshold is not None:
+        both = zip(*paired_means(original, perturbed, clusters), strict=True)
         passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
         up, down = passed.count((False, True)), passed.count((True, False))
     p_equivalence = nan

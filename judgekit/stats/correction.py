@@ -24,6 +24,7 @@ from judgekit.stats.intervals import difference_of_proportions, mean, proportion
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
+    count_units,
     floats,
     group_sums,
     known_pairs,
@@ -447,68 +448,54 @@ def labels_look_random(
     a, b = map(known_scores, sides)
     if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("two scores of labelled and of unlabelled items are needed")
-    n_missing = sum(map(len, sides)) - len(a) - len(b)
+    codes = None
     if clusters is not None:
-        names = [
-            name
-            for side, own in zip(sides, clusters, strict=True)
-            for name in known_observations(side, own)[1]
-        ]
-        return _clustered_check(a, b, cluster_codes(names, range(len(names))), n_missing, level)
-    binary = bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
-    parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    value, se = float(a.mean() - b.mean()), sqrt(sum(parts))
+        both = zip(sides, clusters, strict=True)
+        names = [name for side, own in both for name in known_observations(side, own)[1]]
+        codes = cluster_codes(names, range(len(names)))
+    binary = codes is None and bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
+    value, (se, df) = float(a.mean() - b.mean()), _error_of_difference(a, b, codes)
     pooled = float(np.concatenate([a, b]).var()) * (1 / len(a) + 1 / len(b))
     scale = sqrt(pooled) if binary else se
     z = value / scale if scale > _FLAT else nan
-    low = high = df = nan
+    half = t_quantile(level, df) * se
+    low, high = value - half, value + half
     if binary:
         exact = difference_of_proportions(int(a.sum()), len(a), int(b.sum()), len(b), level=level)
-        low, high = exact.low, exact.high
-    elif se > _FLAT:
-        df = se**4 / sum(v * v / (len(x) - 1) for v, x in zip(parts, (a, b), strict=True))
-        half = t_quantile(level, df) * se
-        low, high = value - half, value + half
+        low, high, df = exact.low, exact.high, nan
+    method = "newcombe" if binary else "welch" if codes is None else "sums of cases"
+    largest = _SUSPECT if codes is None else t_quantile(_EXPECTED, df)
+    flat = "one cluster only" if isnan(se) else "the judge's scores do not vary"
     return LabelCheck(
         value=value,
         low=low,
         high=high,
         level=level,
-        n=len(a) + len(b),
-        n_missing=n_missing,
-        method="newcombe" if binary else "welch",
+        **in_units(method, count_units(codes, len(a) + len(b)), clustered=codes is not None),
+        n_missing=sum(map(len, sides)) - len(a) - len(b),
         se=se,
         df=df,
-        reason=None if low < high else "the judge's scores do not vary",
+        reason=None if low < high else flat,
         z=z,
-        looks_random=None if isnan(z) else abs(z) <= _SUSPECT,
+        looks_random=None if isnan(z) else abs(z) <= largest,
     )
 
 
-def _clustered_check(
-    a: np.ndarray, b: np.ndarray, codes: np.ndarray, n_missing: int, level: float
-) -> LabelCheck:
-    # What each case contributes to the difference of the two means; one on both sides counts once.
+def _error_of_difference(
+    a: np.ndarray, b: np.ndarray, codes: np.ndarray | None
+) -> tuple[float, float]:
+    """The standard error of the difference of two means, and its degrees of freedom or nan."""
+    if codes is None:
+        parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+        se = sqrt(sum(parts))
+        spread = sum(v * v / (len(x) - 1) for v, x in zip(parts, (a, b), strict=True))
+        return se, se**4 / spread if se > _FLAT else nan
+    # What each case contributes to the difference; one on both sides counts once.
     pulls = np.concatenate([(a - a.mean()) / len(a), -(b - b.mean()) / len(b)])
     cases = group_sums(codes, pulls)
-    n, value = len(cases), float(a.mean() - b.mean())
+    n = len(cases)
     se = sqrt(float((cases**2).sum()) * n / (n - 1)) if n > 1 else nan
-    z = value / se if se > _FLAT else nan
-    half = t_quantile(level, n - 1) * se if se > _FLAT else nan
-    return LabelCheck(
-        value=value,
-        low=value - half,
-        high=value + half,
-        level=level,
-        **in_units("sums of cases", n, clustered=True),
-        n_missing=n_missing,
-        se=se,
-        df=n - 1,
-        n_observations=len(pulls),
-        reason="the judge's scores do not vary between cases" if isnan(z) else None,
-        z=z,
-        looks_random=None if isnan(z) else abs(z) <= t_quantile(_EXPECTED, n - 1),
-    )
+    return se, n - 1 if se > _FLAT else nan
 
 
 def _nearest(x: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -124,13 +124,10 @@ def paired_difference(
     (step,) = require(step=step)
     if not step > 0:
         raise ValueError(f"step is {step}; a step of the scale is more than 0")
-    names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
     a, b = finite_floats(a), finite_floats(b)
-    of_a, of_b = (cluster_means(*known_observations(x, names)) for x in (a, b))
-    items = [name for name in of_a if name in of_b]
-    if not items:
+    sides = paired_means(a, b, clusters)
+    if not sides[0]:
         raise NotEnoughDataError("no item has a score of both variants")
-    sides = [of_a[name] for name in items], [of_b[name] for name in items]
     # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
@@ -153,6 +150,16 @@ def paired_difference(
         reason="one item only" if n == 1 else None,
         note=None if any(d) else "no item differs: p is undefined",
     )
+
+
+def paired_means(
+    a: Sequence[float | None], b: Sequence[float | None], clusters: Sequence[Hashable] | None
+) -> tuple[list[float], list[float]]:
+    """The mean of each case on both sides, of the cases that have both."""
+    names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
+    of_a, of_b = (cluster_means(*known_observations(x, names)) for x in (a, b))
+    both = [name for name in of_a if name in of_b]
+    return [of_a[name] for name in both], [of_b[name] for name in both]
 
 
 def amount_difference(

@@ -168,9 +168,7 @@ def test_labels_of_a_few_cases_may_be_random_though_their_outputs_agree() -> Non
     corrected = corrected_mean(sides[0], *sides, labels_are="random", clusters=cases)
     assert not any("random subset" in warning for warning in corrected.warnings)
     one = labels_look_random([0, 1], [1, 0, None], clusters=("aa", "aab"))
-    assert (one.looks_random, one.n_missing, one.reason) == (
-        None, 1, "the judge's scores do not vary between cases",
-    )  # fmt: skip
+    assert (one.looks_random, one.n_missing, one.reason) == (None, 1, "one cluster only")
 
 
 @pytest.mark.no_cover
