@@ -50,8 +50,6 @@ _BUILDERS = {
     "Rejudged": "rejudgment_document",
     "Tuning": "tuning_document",
 }
-# What a notebook shows of answers that did not pass.
-_MOST_ANSWERS = 5
 
 
 def present(result: object) -> Presentation:
@@ -155,7 +153,8 @@ def _without_plots(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
     summary = results.summary
-    answers = report.RunAnswers(most=_MOST_ANSWERS)
+    # A notebook shows a few answers that did not pass.
+    answers = report.RunAnswers(most=5)
     cases = report.RunCases(summary.run) if has_page else None
     for outcome in results.outcomes:
         answers.take(outcome)
@@ -286,16 +285,11 @@ def _side_row(side: Any) -> Row:
 
 
 def _effect_rows(audit: Audit) -> list[Row]:
-    names = ("margin", "verdict", "p", "p_adjusted", "note")
+    ends, about = ("value", "low", "high"), ("margin", "verdict", "p", "p_adjusted", "note")
     return [
-        {
-            "probe": probe.name,
-            "effect": effect.name,
-            "value": effect.estimate.value,
-            "low": effect.estimate.low,
-            "high": effect.estimate.high,
-            **{name: getattr(effect, name) for name in names},
-        }
+        {"probe": probe.name, "effect": effect.name}
+        | {name: getattr(effect.estimate, name) for name in ends}
+        | {name: getattr(effect, name) for name in about}
         for probe in audit.probes
         for effect in (*probe.effects, *probe.parts)
     ]

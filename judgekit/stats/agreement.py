@@ -122,7 +122,6 @@ def cohen_kappa(
     """
     check_choice("interval", ci, get_args(PairInterval))
     if ci == "analytic" and clusters is not None:
-        # An interval that ignores the cases it was given would claim too much without a word.
         raise ValueError("ci='analytic' treats items as independent: with clusters give another")
     pairs, w = _label_pairs(a, b, labels, clusters), category_weights(labels, weights)
     table = pairs.table

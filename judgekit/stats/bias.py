@@ -5,7 +5,6 @@ Position, perturbation, self-preference, length, and use of the scale.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import exp, fsum, isnan, log, nan, sqrt
@@ -19,6 +18,7 @@ from judgekit.stats.estimate import (
     Estimate,
     by_place,
     carried,
+    cluster_means,
     in_units,
     is_missing,
     jackknife_se,
@@ -136,11 +136,10 @@ def position_bias(
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
     # Repeats of a case err together: the test counts a case once, by what most of its pairs show.
+    signs = [(side == (1.0, 1.0)) - (side == (0.0, 0.0)) for side in sides]
     names = range(len(sides)) if clusters is None else by_place(clusters)
-    leans: defaultdict[Hashable, int] = defaultdict(int)
-    for name, side in zip(names, sides, strict=True):
-        leans[name] += (side == (1.0, 1.0)) - (side == (0.0, 0.0))
-    to_first, to_second = (sum(sign * lean > 0 for lean in leans.values()) for sign in (1, -1))
+    leans = cluster_means(signs, names).values()
+    to_first, to_second = (sum(sign * lean > 0 for lean in leans) for sign in (1, -1))
     return PositionBias(
         **carried(
             bounded_difference(found, 0.5),

@@ -130,10 +130,9 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
             masses[levels[token.strip()]] += exp(logprob)
     total = fsum(masses.values())
     if not total > 0:
-        reason = "no token is a score of the scale"
         return ExpectedScore(
             value=nan, mass=0.0, mode=nan, sd=nan, low=min(masses), high=max(masses),
-            probabilities=(), reason=reason,
+            probabilities=(), reason="no token is a score of the scale",
         )  # fmt: skip
     share = {score: mass / total for score, mass in masses.items()}
     value = fsum(score * p for score, p in share.items())

@@ -384,7 +384,7 @@ def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]
     z = normal_quantile(level)
     shrink = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / shrink
-    # Wilson (1927). At 0 and 1 rounding would leave an end a hair inside the range.
+    # At 0 and 1 rounding would leave an end a hair inside the range.
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
     return (0.0 if rate == 0 else middle - half), (1.0 if rate == 1 else middle + half)
 

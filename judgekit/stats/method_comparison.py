@@ -37,6 +37,7 @@ from judgekit.stats.missing import (
     clustered_pairs,
     count_units,
     known_columns,
+    mean_ranks,
 )
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
 
@@ -171,8 +172,9 @@ def _lin_interval(
     shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
     variance = (scatter + shifted) / (n - 2)
     if not (variance > _FLAT**2 and abs(value) < 1):
-        reason = "all items lie on a line: the spread cannot be seen in these data"
-        return Interval(nan, nan, reason)
+        return Interval(
+            nan, nan, "all items lie on a line: the spread cannot be seen in these data"
+        )
     half = normal_quantile(level) * sqrt(variance) / (1 - value * value)
     return Interval(*fisher_ends(value, half), None)
 
@@ -447,7 +449,7 @@ def _coefficients(
             found[place] = _kendall(counts, x[own], y[own], method)
         return found
     if method == "spearman":
-        x, y = (_ranks_within(groups, scores, starts) for scores in (x, y))
+        x, y = (mean_ranks(dense_ranks(groups, side)) - starts[groups] for side in (x, y))
     # Groups of one size are the rows of one table, whose sums are those of each row alone.
     for size in np.unique(sizes[sizes > 1]).tolist():
         alike = np.flatnonzero(sizes == size)
@@ -480,12 +482,6 @@ def _kendall(
         return score / sqrt(spread)
     n, m = len(x), min(len(np.unique(x)), len(np.unique(y)))
     return 2 * score / (n * n * (m - 1) / m)
-
-
-def _ranks_within(groups: np.ndarray, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    ranks = dense_ranks(groups, scores)
-    counts = np.bincount(ranks)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[ranks] - starts[groups])
 
 
 def _pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -56,8 +56,9 @@ class Comparisons(NamedTuple):
         groups, never = self.groups(), sorted(set(range(self.n_items)) - set(self.items.tolist()))
         if len(groups) > 1:
             named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
-            met = f"items {named} never met, even by way of others: compare within each only"
-            notes.append(met)
+            notes.append(
+                f"items {named} never met, even by way of others: compare within each only"
+            )
         if never:
             notes.append(f"never compared: {', '.join(map(str, never))}")
         if prior:

@@ -151,19 +151,15 @@ def reliability_table(
     """
     p, y, codes, _ = known_probabilities(confidence, correct, clusters)
     bins = _bins(p, _TENTHS, "width")
-    rows = []
-    for b in np.unique(bins):
-        inside = bins == b
-        of_bin = rate(y[inside], None if codes is None else codes[inside], level=level)
-        rows.append(
-            ReliabilityBin(
-                low=float(b / _TENTHS),
-                high=float((b + 1) / _TENTHS),
-                confidence=float(p[inside].mean()),
-                rate=of_bin,
-            )
+    return tuple(
+        ReliabilityBin(
+            low=float(b / _TENTHS),
+            high=float((b + 1) / _TENTHS),
+            confidence=float(p[bins == b].mean()),
+            rate=rate(y[bins == b], None if codes is None else codes[bins == b], level=level),
         )
-    return tuple(rows)
+        for b in np.unique(bins)
+    )
 
 
 def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:

@@ -86,7 +86,6 @@ class TuningSetup:
 
     @property
     def present(self) -> Candidate:
-        """The present rubric."""
         return self.candidates[0]
 
     def asks(
@@ -279,7 +278,9 @@ class _CandidateScorer:
                 raws[output_key(asked.case, asked.output), judgment.criterion].append(judgment.raw)
         # Repeats are averaged before the loss, as they are when a rubric is used.
         scores = {key: fsum(values) / len(values) for key, values in raws.items()}
-        return attach_scores(self.setup.labels.within(clusters), scores)
+        criteria = self.setup.labels.criteria
+        parts = [part.where(lambda item: item.cluster in clusters) for part in criteria]
+        return attach_scores(parts, scores)
 
 
 async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
