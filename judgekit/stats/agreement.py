@@ -31,6 +31,7 @@ from judgekit.stats.intervals import proportion, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import (
     DIGITS,
+    Values,
     cluster_codes,
     clustered_pairs,
     count_units,
@@ -437,16 +438,12 @@ class _Grouped(NamedTuple):
         return _Grouped(self.human[chosen], self.judge[chosen], group, self.n_missing)
 
 
-def _items(
-    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
-) -> _Grouped:
+def _items(human: Values, judge: Values, groups: Sequence[Hashable] | None) -> _Grouped:
     x, y, codes, n_missing = clustered_pairs(human, judge, groups)
     return _Grouped(x, y, np.zeros(len(x), dtype=int) if codes is None else codes, n_missing)
 
 
-def _pairs(
-    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
-) -> _Grouped:
+def _pairs(human: Values, judge: Values, groups: Sequence[Hashable] | None) -> _Grouped:
     items = _items(human, judge, groups)
     scores = np.stack([items.human, items.judge])
     differences: list[np.ndarray] = []

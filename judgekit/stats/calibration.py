@@ -241,15 +241,14 @@ def choose_map(x: Values, y: Values, folds: Sequence[Hashable] | int = 5) -> Map
     """
     left, right, n_missing = known_pairs(x, y)
     refusals = _refusals(left, right)
-    predicted, skipped = {}, []
+    predicted = {}
     for name, fit in _FITS.items():
         if name not in refusals:
             try:
                 predicted[name] = crossfit(fit, x, y, folds)
             except NotEnoughDataError as error:
                 refusals[name] = error.message
-        if name in refusals:
-            skipped.append((name, refusals[name]))
+    skipped = [(name, refusals[name]) for name in _FITS if name in refusals]
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))

@@ -26,7 +26,6 @@ from judgekit.stats.missing import (
     cluster_codes,
     count_units,
     floats,
-    group_sums,
     known_pairs,
     known_scores,
 )
@@ -492,7 +491,7 @@ def _error_of_difference(
         return se, se**4 / spread if se > _FLAT else nan
     # What each case contributes to the difference; one on both sides counts once.
     pulls = np.concatenate([(a - a.mean()) / len(a), -(b - b.mean()) / len(b)])
-    cases = group_sums(codes, pulls)
+    cases = np.bincount(codes, pulls)
     n = len(cases)
     se = sqrt(float((cases**2).sum()) * n / (n - 1)) if n > 1 else nan
     return se, n - 1 if se > _FLAT else nan

@@ -283,19 +283,18 @@ class LabelledScores(NamedTuple):
         clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
     ) -> LabelledScores:
         """The known scores; cases are numbered in order of appearance, labelled items first."""
-        y, f, n_missing = known_pairs(labels, judge_labeled)
-        others = known_scores(judge_unlabeled)
+        (y, f), known = known_columns(labels, judge_labeled)
+        (others,), rest = known_columns(judge_unlabeled)
         if len(y) == 0:
             raise NotEnoughDataError("no item has both a label and a judge score")
-        n_missing += len(judge_unlabeled) - len(others)
+        n_missing = len(labels) - len(y) + len(judge_unlabeled) - len(others)
         if clusters is None:
             return cls(y, f, others, n_missing)
         sizes = len(labels), len(judge_unlabeled)
         if (len(clusters[0]), len(clusters[1])) != sizes:
             raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
-        known = known_columns(labels, judge_labeled)[1], known_columns(judge_unlabeled)[1]
-        cases = map(by_place, clusters)
-        names = [case[i] for case, at in zip(cases, known, strict=True) for i in at]
+        cases = zip(map(by_place, clusters), (known, rest), strict=True)
+        names = [case[i] for case, places in cases for i in places]
         codes = cluster_codes(names, range(len(names)))
         return cls(y, f, others, n_missing, (codes[: len(y)], codes[len(y) :]))
 
