@@ -58,7 +58,7 @@ def test_what_is_masked_or_not_available_is_left_out(
 
 
 def test_a_masked_choice_is_missing() -> None:
-    choices = np.ma.masked_array(["first", "second", "tie"], mask=[False, False, True])
+    choices: Any = np.ma.masked_array(["first", "second", "tie"], mask=[False, False, True])
     other: Any = ["first", "first", "tie"]
     assert position_bias(choices, other) == position_bias(["first", "second", None], other)
 
@@ -90,11 +90,11 @@ def test_levels_in_an_array_are_weighed_by_their_distance() -> None:
     a, b, levels = [1, 2, 5, 5, 2, 1, 2, 5], [1, 1, 5, 2, 2, 1, 5, 5], [1, 2, 5]
     held: Any = np.array(levels)
     for weights in ("linear", "quadratic"):
-        of_list = cohen_kappa(a, b, labels=levels, weights=weights)  # type: ignore[arg-type] # one of the names
-        assert cohen_kappa(a, b, labels=held, weights=weights) == of_list  # type: ignore[arg-type] # as above
+        of_list = cohen_kappa(a, b, labels=levels, weights=weights)
+        assert cohen_kappa(a, b, labels=held, weights=weights) == of_list
         rows = list(zip(a, b, strict=True))
-        of_rows = gwet_ac(rows, labels=levels, weights=weights)  # type: ignore[arg-type] # as above
-        assert gwet_ac(rows, labels=held, weights=weights) == of_rows  # type: ignore[arg-type] # as above
+        of_rows = gwet_ac(rows, labels=levels, weights=weights)
+        assert gwet_ac(rows, labels=held, weights=weights) == of_rows
 
 
 def test_a_number_of_folds_may_be_of_numpy() -> None:

@@ -233,6 +233,7 @@ def test_cross_fitting_needs_folds_and_others() -> None:
     ("wrong", "message"), [({"lam": 5.0}, "lam is 5.0"), ({"weight": math.inf}, "or infinite")]
 )
 def test_a_stratum_that_cannot_be_weighed_is_refused(wrong: Any, message: str) -> None:
-    stratum: Any = {"labels": [1, 0, 1], "judge_labeled": [1, 0, 0], "judge_unlabeled": [1, 0]}
+    known = {"labels": [1, 0, 1], "judge_labeled": [1, 0, 0], "judge_unlabeled": [1, 0]}
+    stratum: Any = known | wrong
     with pytest.raises(ValueError, match=message):
-        stratified_ppi_mean([{**stratum, **wrong}])
+        stratified_ppi_mean([stratum])

@@ -309,4 +309,5 @@ def test_an_item_is_a_whole_number() -> None:
     row: Any = {"i": 0.7, "j": 1, "wins_i": 3, "wins_j": 1, "ties": 0}
     with pytest.raises(ValueError, match="not of two different items"):
         bradley_terry([row], 2)
-    assert bradley_terry([{**row, "i": 0.0}], 2) == bradley_terry([{**row, "i": 0}], 2)
+    whole: list[Any] = [{**row, "i": item} for item in (0.0, 0)]
+    assert bradley_terry(whole[:1], 2) == bradley_terry(whole[1:], 2)
