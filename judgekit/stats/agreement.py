@@ -27,7 +27,7 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, by_place, in_units, undefined_estimate
-from judgekit.stats.intervals import proportion, share_interval
+from judgekit.stats.intervals import proportion, rate, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
 from judgekit.stats.missing import (
     DIGITS,
@@ -69,8 +69,8 @@ class Kappa(Estimate):
     """How disagreement was weighed: none, linear, quadratic or ordinal."""
 
     agreement_low: float
-    """Exact lower bound of the rate of items with equal labels (Clopper & Pearson 1934); with
-    clusters, of the rate of cases whose labels are all equal."""
+    """Exact lower bound of the rate of equal labels (Clopper & Pearson 1934); with clusters that
+    of `intervals.pooled_proportion`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,12 @@ def cohen_kappa(
     pairs, w = _label_pairs(a, b, labels, clusters), category_weights(labels, weights)
     table = pairs.table
     value, po, pe = (float(x) for x in _beyond_chance(table, w))
-    n, alike = len(pairs.cells), pairs.n - pairs.n_apart
+    n, alike = len(pairs.cells), pairs.cells % (pairs.q + 1) == 0
+    same_label = (
+        proportion(int(alike.sum()), n, method="clopper-pearson", level=level)
+        if pairs.codes is None
+        else rate(alike.astype(float), pairs.codes, level=level)
+    )
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     if ci == "smoothed":
         places = (side.astype(float) for side in np.divmod(pairs.cells, pairs.q))
@@ -152,7 +157,7 @@ def cohen_kappa(
         po=po,
         pe=pe,
         weights=weights or "none",
-        agreement_low=proportion(alike, pairs.n, method="clopper-pearson", level=level).low,
+        agreement_low=same_label.low,
     )
 
 
@@ -209,14 +214,6 @@ class _LabelPairs(NamedTuple):
     def n(self) -> int:
         """Independent units: items, or cases."""
         return count_units(self.codes, len(self.cells))
-
-    @property
-    def n_apart(self) -> int:
-        """Items with unlike labels, or cases with such an item."""
-        is_apart = self.cells % (self.q + 1) > 0
-        return (
-            int(is_apart.sum()) if self.codes is None else len(set(self.codes[is_apart].tolist()))
-        )
 
     @property
     def table(self) -> np.ndarray:

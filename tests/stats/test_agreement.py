@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
+from judgekit.stats.intervals import pooled_proportion, proportion
 from judgekit.stats.method_comparison import lin_ccc
 from judgekit.stats.raters import fleiss_kappa
 from tests.stats.rated_items import joint, rated, rated_twice
@@ -185,4 +186,7 @@ def test_repeats_of_a_case_do_not_raise_the_bound_of_agreement() -> None:
     often = cohen_kappa(
         [a[case] for case in cases], [b[case] for case in cases], labels=SCALE, clusters=cases
     )
-    assert often.agreement_low == once.agreement_low == pytest.approx(0.349144, abs=1e-6)
+    assert once.agreement_low == pytest.approx(0.349144, abs=1e-6)
+    alike = [float(a[case] == b[case]) for case in cases]
+    assert often.agreement_low == pooled_proportion(alike, cases).low < 0.4
+    assert proportion(30, 40, method="clopper-pearson").low > 0.5
