@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from judgekit.errors import write_error
+from judgekit.errors import StoreError, write_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,27 +78,36 @@ class FileLocks:
     """The locks of one file, which is made when the first of them is taken.
 
     On Linux the locks belong to the open file, so that two objects in one process exclude each
-    other as well, and so on Windows; on other POSIX systems they belong to the process.
+    other as well, and so on Windows; on other POSIX systems they belong to the process. Threads
+    that share an object do not exclude each other.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._opening = threading.Lock()
 
     def try_acquire(self, offset: int, *, wait: bool = False) -> bool:
         """Lock a byte; False where another holder has it and `wait` is not set."""
         try:
-            if self._descriptor is None:
-                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            with self._opening:
+                if self._descriptor is None:
+                    self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             return lock_byte(self._descriptor, offset, wait=wait)
         except OSError as error:
-            hint = "name a folder that you may write to, on a disk whose file system has locks"
-            raise write_error(f"cannot lock {self._path}", error, hint=hint) from error
+            raise self._refusal(error) from error
 
     def release(self, offset: int) -> None:
         """Unlock a byte."""
         if self._descriptor is not None:
-            unlock_byte(self._descriptor, offset)
+            try:
+                unlock_byte(self._descriptor, offset)
+            except OSError as error:
+                raise self._refusal(error) from error
+
+    def _refusal(self, error: OSError) -> StoreError:
+        hint = "name a folder that you may write to, on a disk whose file system has locks"
+        return write_error(f"cannot lock {self._path}", error, hint=hint)
 
     def close(self) -> None:
         """Unlock all of them."""

@@ -75,7 +75,9 @@ def without(guard: Guard, root: Path = ROOT) -> str:
     path = root / "judgekit" / guard.file
     tree = ast.parse(path.read_text(encoding="utf-8"))
     nodes = [node for one in _functions(tree, guard.function) for node in ast.walk(one)]
-    found = [n for n in nodes if isinstance(n, ast.expr) and ast.unparse(n) == guard.text]
+    # Compared as trees: Python's versions write the same f-string with other quotation marks.
+    wanted = ast.dump(ast.parse(guard.text, mode="eval").body)
+    found = [node for node in nodes if isinstance(node, ast.expr) and ast.dump(node) == wanted]
     if len(found) > 1:  # of several places, the one that decides
         found = [node.test for node in nodes if isinstance(node, ast.If) and node.test in found]
     if len(found) != 1:

@@ -60,8 +60,7 @@ async def submit_requests(
     refuse_other_requests(requests.values())
     with folder.lock():
         # What another process has collected since these were found to be missing is not sent.
-        there = {*cache.get_many([*requests])}
-        there |= {key for key in requests if there and cache.rejected(key)}
+        there = {*cache.get_many([*requests]), *cache.rejected_keys()}
         requests = {key: one for key, one in requests.items() if key not in there}
         async with _Clients() as clients:
             tried = await _find_interrupted(folder, clients, requests)
@@ -274,14 +273,16 @@ class BatchPrices(pricing.PriceTable):
     """What models charge in batches: half, except where litellm's table has another price."""
 
     def __init__(self, prices: pricing.PriceTable) -> None:
-        vars(self).update(vars(prices))
+        super().__init__(prices.overrides, path=prices.path)
 
     def price(
         self, model: str, *, input_tokens: int = 0, api_base: str | None = None
     ) -> pricing.ModelPrice | None:
         """What a model charges for a request of that size in a batch."""
         price = super().price(model, input_tokens=input_tokens, api_base=api_base)
-        listed: Any = {} if model in self._overrides else self._entry(model, api_base) or {}
+        listed: Any = {}
+        if model not in self.overrides:
+            listed = pricing.listed_facts(model, api_base, table=self.path)
 
         def share(name: str) -> float:
             # Cached tokens have no discount in batches where the table has no price of them.

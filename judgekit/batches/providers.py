@@ -195,8 +195,7 @@ class ProviderBatches(ABC):
         """The state of a batch, the number of requests done, and why all of it was refused."""
 
     @abstractmethod
-    def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """The results of a batch that has ended."""
+    def _results(self, batch: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]: ...
 
     @abstractmethod
     def _reply_body(self, result: Mapping[str, Any]) -> object | ProviderFault:

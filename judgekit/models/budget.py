@@ -50,28 +50,6 @@ class Budget:
         """What calls that ended have cost, or may be billed for, in US dollars."""
         return self._spent / _PER_USD
 
-    def price(
-        self,
-        model: str,
-        *,
-        input_tokens: int = 0,
-        api_base: str | None = None,
-        prices: PriceTable | None = None,
-    ) -> ModelPrice:
-        """What a model is taken to charge."""
-        table = prices or self.prices
-        price = table.price(model, input_tokens=input_tokens, api_base=api_base)
-        if price is None and api_base is not None:
-            # At an endpoint of one's own the listed price may differ, but limits what is spent.
-            price = table.price(model, input_tokens=input_tokens)
-        if price is None:
-            raise SettingsError(
-                f"what {model} charges is not known, so its cost cannot be limited",
-                hint=f"give it in the suite's `prices:` ({model}: {{input_usd: …, output_usd: …}}, "
-                "for a million tokens), as Judge(prices=PriceTable({…})), or set no limit of money",
-            )
-        return price
-
     async def reserve(self, amount_usd: float, what: str = "the next call") -> Reservation:
         """Set money aside, waiting where it fits only once calls in flight are settled."""
         amount = _units(amount_usd)
@@ -256,8 +234,20 @@ class BudgetedModel(ModelAround):
 
     def most_usd(self, request: ModelRequest) -> float:
         """What a request can cost at most."""
+        # The most tokens that can come back, over all requested choices.
+        limit = output_limit(request.parameters) or MOST_OUTPUT_TOKENS
+        if not self._takes_limit:
+            if self._own_most is None:
+                raise BudgetExceededError(
+                    f"{self.name} takes no limit on its replies, so their cost cannot be bounded",
+                    hint="use another model or endpoint, or set no limit of money",
+                )
+            limit = self._own_most
+        # `n` choices are billed as `n` replies.
+        choices = request.parameters.get("n")
+        n_choices = choices if isinstance(choices, int) and choices > 1 else 1
         sent = most_input_tokens(request)
-        return most_cost(self._price(sent), sent, self._most_output(request))
+        return most_cost(self._price(sent), sent, limit * n_choices)
 
     async def _paid(self, request: ModelRequest) -> ModelReply:
         most = self.most_usd(request)
@@ -285,24 +275,20 @@ class BudgetedModel(ModelAround):
         written = usage.model_copy(update={"cache_write_tokens": usage.input_tokens})
         return max(price.cost(usage), price.cost(written))
 
-    def _most_output(self, request: ModelRequest) -> int:
-        """The most tokens that can come back, over all requested choices."""
-        limit = output_limit(request.parameters) or MOST_OUTPUT_TOKENS
-        if not self._takes_limit:
-            if self._own_most is None:
-                raise BudgetExceededError(
-                    f"{self.name} takes no limit on its replies, so their cost cannot be bounded",
-                    hint="use another model or endpoint, or set no limit of money",
-                )
-            limit = self._own_most
-        # `n` choices are billed as `n` replies.
-        choices = request.parameters.get("n")
-        return limit * (choices if isinstance(choices, int) and choices > 1 else 1)
-
     def _price(self, input_tokens: int) -> ModelPrice:
-        return self._budget.price(
-            self.name, input_tokens=input_tokens, api_base=self._api_base, prices=self._prices
-        )
+        table, api_base = self._prices, self._api_base
+        price = table.price(self.name, input_tokens=input_tokens, api_base=api_base)
+        if price is None and api_base is not None:
+            # At an endpoint of one's own the listed price may differ, but limits what is spent.
+            price = table.price(self.name, input_tokens=input_tokens)
+        if price is None:
+            raise SettingsError(
+                f"what {self.name} charges is not known, so its cost cannot be limited",
+                hint=f"give it in the suite's `prices:` ({self.name}: {{input_usd: …, "
+                "output_usd: …}, for a million tokens), as Judge(prices=PriceTable({…})), or set "
+                "no limit of money",
+            )
+        return price
 
 
 def most_input_tokens(request: ModelRequest) -> int:

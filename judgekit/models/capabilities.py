@@ -250,18 +250,25 @@ _REASONING = re.compile(
 )
 
 _FILTERED = (
-    "content_filter", "refusal", "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT",
-    "SPII", "LANGUAGE", "OTHER", "NO_IMAGE", "ESCALATION", "IMAGE_SAFETY", "IMAGE_RECITATION",
-    "IMAGE_OTHER", "IMAGE_PROHIBITED_CONTENT", "sensitive", "guardrail_intervened",
+    "content_filter", "content_filtered", "refusal", "SAFETY", "RECITATION", "BLOCKLIST",
+    "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "OTHER", "NO_IMAGE", "ESCALATION", "IMAGE_SAFETY",
+    "IMAGE_RECITATION", "IMAGE_OTHER", "IMAGE_PROHIBITED_CONTENT", "sensitive",
+    "guardrail_intervened",
+)  # fmt: skip
+
+_CUT_SHORT = (
+    "length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded",
+    "compaction", "pause_turn",
 )  # fmt: skip
 
 # OpenAI's word for each provider's; litellm calls everything else `stop`, and so do we.
 _FINISH_REASONS: dict[str | None, str] = {
     **dict.fromkeys(_FILTERED, "content_filter"),
-    **dict.fromkeys(("length", "max_tokens", "MAX_TOKENS", "model_length"), "length"),
+    **dict.fromkeys(_CUT_SHORT, "length"),
     **dict.fromkeys(("tool_calls", "tool_use", "function_call"), "tool_calls"),
-    # The provider broke off (OpenRouter, Mistral, DeepSeek): what there is of the text is no reply.
-    **dict.fromkeys(("error", "insufficient_system_resource"), "error"),
+    # The provider broke off (OpenRouter, Mistral, DeepSeek, Zhipu): what there is of the text is no
+    # reply.
+    **dict.fromkeys(("error", "insufficient_system_resource", "network_error"), "error"),
 }
 
 

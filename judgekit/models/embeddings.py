@@ -9,6 +9,7 @@ import sys
 from array import array
 from collections import Counter
 from contextlib import asynccontextmanager
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from judgekit.errors import ModelError
@@ -59,7 +60,7 @@ class EmbeddingModel(ModelAround):
             vector = array("f", fields["data"][0]["embedding"])
         except (LookupError, TypeError):
             vector = array("f")
-        if not vector:
+        if not _is_vector(vector):
             text = f"no vector in {str(body)[:200]}"
             raise ProviderFault(self._label, "protocol", text=text).to_error()
         usage, model = fields.get("usage"), fields.get("model")
@@ -179,13 +180,18 @@ def embedding_request(model: str, text: str, *, api_base: str | None = None) -> 
 
 def reply_vector(reply: ModelReply) -> Sequence[float]:
     try:
-        found = array("f", base64.b64decode(reply.text or "", validate=True))
+        found = _little_endian(array("f", base64.b64decode(reply.text or "", validate=True)))
     except (binascii.Error, ValueError):
         found = array("f")
-    if not found:
+    if not _is_vector(found):
         message = "a cached reply holds no vector"
         raise ModelError(message, kind="protocol", hint="fetch it again with --refresh")
-    return _little_endian(found)
+    return found
+
+
+def _is_vector(numbers: array[float]) -> bool:
+    # A server whose numbers overflow sends infinities, which no other text is near to.
+    return bool(numbers) and all(map(isfinite, numbers))
 
 
 def _little_endian(numbers: array[float]) -> array[float]:

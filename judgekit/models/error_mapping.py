@@ -12,12 +12,13 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.fingerprint import canonical_json
@@ -104,11 +105,21 @@ def _forms_of(secrets: tuple[str, ...]) -> list[str]:
     return sorted(plain | {quote(value, safe="") for value in plain}, key=len, reverse=True)
 
 
+def split_address(address: str, *, needs_http: bool = False) -> SplitResult:
+    """The parts of an address; one that cannot be read is refused."""
+    with suppress(ValueError):
+        parts = urlsplit(address)
+        if not needs_http or parts.scheme in {"http", "https"}:
+            return parts
+    shown = redact(address, environ={})  # it may have a password
+    raise SettingsError(f"{shown!r} is no HTTP address", hint="http://HOST:PORT/v1")
+
+
 def refuse_secret_address(address: str | None) -> None:
     """Refuse an address with a password or a key in it, which every run would store."""
     if address is None:
         return
-    shown, user = redact(address, environ={}), urlsplit(address).username
+    shown, user = redact(address, environ={}), split_address(address).username
     if shown != address or user is not None:
         shown = shown if user is None else shown.replace(f"{user}:", "").replace(f"{user}@", "")
         raise SettingsError(
@@ -377,7 +388,9 @@ def _date(value: str | None) -> datetime | None:
 
 
 _EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
-    "auth": ("AuthenticationError", "PermissionDeniedError"),
+    "auth": (
+        "AuthenticationError", "PermissionDeniedError", "CallerCredentialAuthenticationError",
+    ),
     "not_found": ("NotFoundError", "LiteLLMUnknownProvider"),
     "context_window": ("ContextWindowExceededError",),
     "content_filter": (
@@ -385,11 +398,13 @@ _EXCEPTIONS: dict[ProviderErrorKind, tuple[str, ...]] = {
         "ModifyResponseException", "SensitiveDataRouteException", "RejectedRequestError",
     ),
     "quota": ("PaymentRequiredError", "BudgetExceededError"),
-    "rate_limited": ("RateLimitError",),
+    "rate_limited": ("RateLimitError", "CallerCredentialRateLimitError"),
     "timeout": ("Timeout",),
     "bad_request": (
         "UnsupportedParamsError", "InvalidRequestError", "ImageFetchError",
         "VectorStoreSearchError", "UnprocessableEntityError", "BadRequestError",
+        "EndpointNotSupportedByModelError", "MalformedRequestFieldError",
+        "UnsupportedEndpointError",
     ),
     "protocol": ("JSONSchemaValidationError", "APIResponseValidationError"),
     "overloaded": (
@@ -421,23 +436,17 @@ def fault_of_exception(
     while link is not None and link not in chain:
         chain.append(link)
         link = link.__cause__ or link.__context__
-    fault = _fault_of_http_error(provider, chain, hint)
-    for one in chain if fault is None else ():
-        # litellm raises a bare Exception with two attributes for an error in a 200 body.
-        if type(one) is Exception and isinstance(getattr(one, "message", None), str):
-            found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
-            # Where the body has no status it makes one up, and words in the place of a mere text.
-            if found["code"] == _MADE_UP_STATUS:
-                del found["code"]
-            fault = fault_in_body(provider, found)
-            break
-    if fault is None and _NO_CREDENTIALS.search(str(error)):  # the status is made up
-        fault = ProviderFault(provider, "auth", text=str(error), hint=hint)
+    fault = _fault_of_http_error(provider, chain, hint) or _fault_of_bare_error(provider, chain)
     if fault is None:
-        kind = _kind_of_chain(chain)
-        status = _status(error) if kind not in {"timeout", "connection", "protocol"} else None
+        lacks_key = _NO_CREDENTIALS.search(str(error)) is not None
+        kind: ProviderErrorKind = "auth" if lacks_key else _kind_of_chain(chain)
+        is_made_up = lacks_key or kind in {"timeout", "connection", "protocol"}
         fault = ProviderFault(
-            provider, kind, status=status, text=str(error), hint=hint if kind == "auth" else None
+            provider,
+            kind,
+            status=None if is_made_up else _status(error),
+            text=str(error),
+            hint=hint if kind == "auth" else None,
         )
     return replace(fault, cause=error)
 
@@ -463,6 +472,18 @@ def _fault_of_http_error(
     return None
 
 
+def _fault_of_bare_error(provider: str, chain: list[BaseException]) -> ProviderFault | None:
+    """The error in a 200 body, for which litellm raises a bare Exception with two attributes."""
+    for one in chain:
+        if type(one) is Exception and isinstance(getattr(one, "message", None), str):
+            found = {"message": vars(one)["message"], "code": vars(one).get("status_code")}
+            # Where the body has no status it makes one up, and words in the place of a mere text.
+            if found["code"] == _MADE_UP_STATUS:
+                del found["code"]
+            return fault_in_body(provider, found)
+    return None
+
+
 def _kind_of_chain(chain: list[BaseException]) -> ProviderErrorKind:
     names = set[str]().union(*map(_names, chain))
     if names & {"TimeoutException", "TimeoutError", "APITimeoutError"}:
@@ -477,14 +498,14 @@ def _kind_of_chain(chain: list[BaseException]) -> ProviderErrorKind:
 
 
 def _kind_of_class(error: BaseException) -> ProviderErrorKind:
+    words = str(error).lower()
     for cls in type(error).__mro__:
-        if cls.__name__ == "RateLimitError" and _QUOTA.search(str(error).lower()):
-            return "quota"
         if cls.__name__ == "APIError":
             status = _status(error)
-            return "overloaded" if status is None else kind_of_status(status, str(error).lower())
-        if cls.__name__ in EXCEPTION_KINDS:
-            return EXCEPTION_KINDS[cls.__name__]
+            return "overloaded" if status is None else kind_of_status(status, words)
+        kind = EXCEPTION_KINDS.get(cls.__name__)
+        if kind is not None:
+            return "quota" if kind == "rate_limited" and _QUOTA.search(words) else kind
     return "internal"
 
 

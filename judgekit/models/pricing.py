@@ -9,6 +9,7 @@ import os
 import re
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -172,12 +173,12 @@ class PriceTable:
     def __init__(
         self, overrides: Mapping[str, ModelPrice] | None = None, *, path: Path | None = None
     ) -> None:
-        self._overrides = dict(overrides or {})
-        for model, price in self._overrides.items():
+        self.overrides = dict(overrides or {})
+        for model, price in self.overrides.items():
             # What is noticed after a call would cost its reply.
             if not isinstance(price, ModelPrice):
                 raise SettingsError(f"the price of {model} is {price!r:.80}, no jk.ModelPrice")
-        self._path = path
+        self.path = path
 
     def price_of(
         self, model: str, usage: Usage | None, *, api_base: str | None = None
@@ -216,12 +217,12 @@ class PriceTable:
         """
         # Before everything else: contracts differ from list prices, also for models that are listed
         # as free.
-        if model in self._overrides:
-            return self._overrides[model]
+        if model in self.overrides:
+            return self.overrides[model]
         if model in _FREE or model.startswith(_FREE_PREFIXES):
             return _FREE_OF_CHARGE
-        entry = self._entry(model, api_base)
-        price = None if entry is None else _price_in(entry, input_tokens)
+        facts = listed_facts(model, api_base, table=self.path)
+        price = _price_in(facts, input_tokens) if facts else None
         # A listed 0 mostly means "not entered yet", and a budget must not believe it.
         runs_here = model.partition("/")[0] in _FREE_PROVIDERS and not model.endswith("-cloud")
         if price is None or (price.output_usd == price.input_usd == 0.0 and not runs_here):
@@ -259,16 +260,15 @@ class PriceTable:
         Returns:
             Tokens, or None where it is not known.
         """
-        entry = self._entry(model, api_base)
-        found = {} if entry is None else entry
-        window = found.get("max_input_tokens", found.get("max_tokens"))
+        facts = listed_facts(model, api_base, table=self.path)
+        window = facts.get("max_input_tokens", facts.get("max_tokens"))
         return int(window) if isinstance(window, int | float) else None
 
     def takes_images(self, model: str, api_base: str | None = None) -> bool:
         """Whether a model may take images: it is not known to take none."""
-        entry = self._entry(model, api_base)
+        facts = listed_facts(model, api_base, table=self.path)
         is_local = model == "local" or model.startswith("local/")
-        return not is_local and (entry is None or entry.get("supports_vision") is True)
+        return not is_local and (not facts or facts.get("supports_vision") is True)
 
     def max_output_tokens(self, model: str) -> int | None:
         """How many tokens a model can answer with, by its name, at any endpoint.
@@ -279,38 +279,37 @@ class PriceTable:
         Returns:
             Tokens, hidden reasoning included, or None where it is not known.
         """
-        most = (self._entry(model, None) or {}).get("max_output_tokens")
+        most = listed_facts(model, table=self.path).get("max_output_tokens")
         # Some entries hold 0 or text here.
         return int(most) if isinstance(most, int | float) and most >= 1 else None
 
-    def _entry(self, model: str, api_base: str | None) -> Mapping[str, object] | None:
-        """The entry of a model, looked up as litellm does: whole name, then without provider."""
-        table = _bundled_table(self._path)
-        prefix, slash, bare = model.rpartition("/")
-        if bare.startswith("ft:"):  # a tuned model is priced as its base: `ft:gpt-4o:org::id`
-            model = prefix + slash + ":".join(bare.split(":")[:2])
-        entry = table.get(model) if model != "sample_spec" else None
-        provider, slash, bare = model.partition("/")
-        if entry is None and slash and bare in table:
-            # Only where the entry is that provider's (`vertex_ai-language-models` is by
-            # `vertex_ai`): an Azure deployment or a reseller has prices of its own.
-            owner = str(table[bare].get("litellm_provider", ""))
-            if owner == provider or owner.startswith((f"{provider}-", f"{provider}_")):
-                entry = table[bare]
-        if entry is None or not api_base:
-            return entry
-        # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
-        # also what every compatible server is called by.
-        provider = provider if slash else ""
-        is_generic = provider in _GENERIC_PROVIDERS
-        is_openai = bool(provider) or entry.get("litellm_provider") == "openai"
-        is_elsewhere = urlsplit(api_base).hostname != "api.openai.com"
-        return None if is_generic and is_openai and is_elsewhere else entry
 
-
-def listed_facts(model: str) -> Mapping[str, object]:
-    """What litellm's table says of a model, in its words; nothing where it is not listed."""
-    return PriceTable()._entry(model, None) or {}  # noqa: SLF001 - of this module
+def listed_facts(
+    model: str, api_base: str | None = None, *, table: Path | None = None
+) -> Mapping[str, object]:
+    """What a table, by default litellm's, says of a model, in its words; nothing if not listed."""
+    # Looked up as litellm does: by the whole name, then without the provider.
+    entries = _read_table(table)
+    prefix, slash, bare = model.rpartition("/")
+    if bare.startswith("ft:"):  # a tuned model is priced as its base: `ft:gpt-4o:org::id`
+        model = prefix + slash + ":".join(bare.split(":")[:2])
+    entry = entries.get(model) if model != "sample_spec" else None
+    provider, slash, bare = model.partition("/")
+    if entry is None and slash and bare in entries:
+        # Only where the entry is that provider's (`vertex_ai-language-models` is by
+        # `vertex_ai`): an Azure deployment or a reseller has prices of its own.
+        owner = str(entries[bare].get("litellm_provider", ""))
+        if owner == provider or owner.startswith((f"{provider}-", f"{provider}_")):
+            entry = entries[bare]
+    if entry is None or not api_base:
+        return entry or {}
+    # Azure and its like need an endpoint and are priced by their own names; OpenAI's names are
+    # also what every compatible server is called by.
+    provider = provider if slash else ""
+    is_generic = provider in _GENERIC_PROVIDERS
+    is_openai = bool(provider) or entry.get("litellm_provider") == "openai"
+    is_elsewhere = urlsplit(api_base).hostname != "api.openai.com"
+    return {} if is_generic and is_openai and is_elsewhere else entry
 
 
 @lru_cache(maxsize=1)
@@ -322,7 +321,7 @@ def litellm_folder() -> Path | None:
 
 
 @lru_cache(maxsize=4)
-def _bundled_table(path: Path | None) -> dict[str, dict[str, object]]:
+def _read_table(path: Path | None) -> dict[str, dict[str, object]]:
     """The parsed table; an empty one where litellm is not installed, so that prices are unknown."""
     if path is None and (folder := litellm_folder()) is not None:
         path = folder / _FILE
@@ -492,7 +491,7 @@ class TokenCount:
 def count_tokens(text: str, model: str, *, folders: Sequence[Path] | None = None) -> TokenCount:
     """Count the tokens of a text as a model would see them; offline, always."""
     # Special tokens written in the text count as the ordinary text they are.
-    encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
+    encoding, source = _encoding_for(model, folders)
     return TokenCount(_count(text, encoding), source)
 
 
@@ -502,7 +501,7 @@ def count_messages(
     # To the tokens of every role and content come three for each message and three that open the
     # reply: the overhead OpenAI documents for its chat format. Other providers' overhead differs by
     # a few tokens a message, and schemas and tools are not counted.
-    encoding, source = _encoding_for(model, encoding_folders() if folders is None else folders)
+    encoding, source = _encoding_for(model, folders)
     total = _PER_REPLY
     for message in messages:
         total += _PER_MESSAGE + sum(_count(text, encoding) for text in message.values())
@@ -520,20 +519,23 @@ def encoding_folders() -> tuple[Path, ...]:
 
 def token_source(model: str, *, folders: Sequence[Path] | None = None) -> str:
     """How the tokens of a model are counted; loads no encoding, which takes 0.2 seconds."""
-    return _source(model, tuple(encoding_folders() if folders is None else folders))[1]
+    return _encoding_file(model, folders)[0]
 
 
-def _encoding_for(model: str, folders: Sequence[Path]) -> tuple[Encoding | None, str]:
-    name, source = _source(model, tuple(folders))
-    return None if name is None else _load(name, tuple(folders)), source
+def _encoding_for(model: str, folders: Sequence[Path] | None) -> tuple[Encoding | None, str]:
+    source, folder = _encoding_file(model, folders)
+    name = source.partition(":")[2]
+    return None if folder is None else _load(name, folder), source
 
 
-def _source(model: str, folders: tuple[Path, ...]) -> tuple[str | None, str]:
+def _encoding_file(model: str, folders: Sequence[Path] | None) -> tuple[str, Path | None]:
+    """How the tokens of a model are counted, and the folder that has the file for it."""
+    places = tuple(encoding_folders() if folders is None else folders)
     own = _encoding_name(model)
     for name in (own, *_FALLBACKS):
-        if name is not None and _folder_of(name, folders) is not None:
-            return name, f"{'tiktoken' if name == own else 'fallback'}:{name}"
-    return None, f"estimate:bytes/{_BYTES_PER_TOKEN}"
+        if name is not None and (folder := _folder_of(name, places)) is not None:
+            return f"{'tiktoken' if name == own else 'fallback'}:{name}", folder
+    return f"estimate:bytes/{_BYTES_PER_TOKEN}", None
 
 
 @lru_cache(maxsize=1024)
@@ -553,15 +555,19 @@ def _encoding_name(model: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def _folder_of(name: str, folders: tuple[Path, ...]) -> Path | None:
-    return next((folder for folder in folders if _holds(folder, name)), None)
+    """The first folder that holds the file of an encoding whole."""
+    if name not in _FILES:
+        return None
+    file_name, digest = _FILES[name]
+    for folder in folders:
+        with suppress(OSError):
+            if hashlib.sha256((folder / file_name).read_bytes()).hexdigest() == digest:
+                return folder
+    return None
 
 
 @lru_cache(maxsize=64)
-def _load(name: str, folders: tuple[Path, ...]) -> Encoding | None:
-    """An encoding from the first folder that holds its file whole; None where none does."""
-    folder = _folder_of(name, folders)
-    if folder is None:
-        return None
+def _load(name: str, folder: Path) -> Encoding:
     from tiktoken import get_encoding  # noqa: PLC0415 - not needed to start
 
     with _loading:
@@ -574,16 +580,6 @@ def _load(name: str, folders: tuple[Path, ...]) -> Encoding | None:
             del os.environ[_CACHE_VARIABLE]
             if before is not None:
                 os.environ[_CACHE_VARIABLE] = before
-
-
-def _holds(folder: Path, name: str) -> bool:
-    if name not in _FILES:
-        return False
-    file_name, digest = _FILES[name]
-    try:
-        return hashlib.sha256((folder / file_name).read_bytes()).hexdigest() == digest
-    except OSError:
-        return False
 
 
 def _count(text: str, encoding: Encoding | None) -> int:

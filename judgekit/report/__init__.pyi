@@ -4,6 +4,7 @@ from .answers import (
     answer_json as answer_json,
     asked_criterion as asked_criterion,
     case_document as case_document,
+    judgment_facts as judgment_facts,
 )
 from .audit import (
     audit_document as audit_document,

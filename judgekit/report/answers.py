@@ -114,7 +114,7 @@ def _conclusion(answers: Sequence[Outcome]) -> Conclusion:
 
 def _answer_section(answer: Outcome, earlier: Sequence[SupersededObservation]) -> Section:
     result = answer.result
-    word, tone = ANSWER_WORDS[answer.passed]
+    word, tone = ANSWER_WORDS[answer.passed], PASS_TONES[answer.passed]
     blocks: list[Block] = [
         *_output_blocks(answer),
         Entries(tuple(e for one in result.checks for e in _check_entries(one)), "assertions"),
@@ -207,7 +207,7 @@ def _price(usage: EmbeddingUsage | None) -> str:
 def _judgment_entry(one: Judgment | JudgeFailure) -> Entry:
     facts = (judge_name(one), *judgment_facts(one))
     if isinstance(one, JudgeFailure):
-        headline = ", ".join((one.criterion, message.FAILURE_WORDS[one.kind], *facts))
+        headline = ", ".join((one.criterion, message.failure_words(one.kind), *facts))
         reply = [] if one.reply is None else ["its reply:", *one.reply.splitlines()]
         lines = (*one.message.splitlines(), *reply)
         return Entry(headline, lines, "no judgment", "inconclusive")
@@ -359,7 +359,7 @@ def answer_entry(answer: Outcome) -> Entry:
         if part.strategy == "semantic_sim" and part.passed is not True
     ]
     lines += _judgment_lines(result)
-    badge, tone = ANSWER_WORDS[answer.passed]
+    badge, tone = ANSWER_WORDS[answer.passed], PASS_TONES[answer.passed]
     return Entry(answer_headline(answer), tuple(lines), badge, tone)
 
 

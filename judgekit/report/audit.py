@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -77,7 +78,12 @@ def audit_document(audit: Audit) -> Document:
             Lines(tuple(audit_notes(audit)), "How it was measured"),
             Details("How to read the bars", (Notes((_BAR_KEY,)),)) if has_figures else None,
         ]),
-        data=lambda: _audit_data(audit),
+        data=lambda: {
+            **asdict(audit),
+            "probes": [{**asdict(probe), "verdict": probe.verdict} for probe in audit.probes],
+            "is_complete": audit.is_complete,
+            "material": audit.found_material,
+        },
     )  # fmt: skip
 
 
@@ -119,12 +125,6 @@ def _effect_table(effects: Sequence[Effect]) -> Table:
     return Table(_COLUMNS, tuple(rows))
 
 
-def _audit_data(audit: Audit) -> object:
-    probes = [{**asdict(probe), "verdict": probe.verdict} for probe in audit.probes]
-    about = {"is_complete": audit.is_complete, "material": audit.found_material}
-    return {**asdict(audit), "probes": probes, **about}
-
-
 def audit_plan_document(plan: AuditPlan) -> Document:
     """The questions of an audit and their price, probe by probe."""
     rows: list[tuple[str, ...]] = []
@@ -140,7 +140,7 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     names = ("questions", "cached", "calls", "price")
     columns = (Column("probe", "text"), *map(Column, names), Column("", "text"))
     total = plan.calls
-    calls = numbers.format_count(total.n_calls, "call")
+    calls, model = numbers.format_count(total.n_calls, "call"), message.without_folders(total.model)
     cached = f", {total.n_owned:,} replies already cached" if total.n_owned else ""
     likely_price, most_price = map(numbers.format_usd, total.price_usd or (None, None))
     price = likely_price if total.n_calls else "$0 (no calls needed)"
@@ -157,7 +157,7 @@ def audit_plan_document(plan: AuditPlan) -> Document:
     return Document(
         kind="Plan",
         title="Plan of an audit",
-        conclusion=Conclusion(f"{calls} to {total.model}{cached}; {price}."),
+        conclusion=Conclusion(f"{calls} to {model}{cached}; {price}."),
         blocks=not_empty([Table(columns, tuple(rows)), Lines(tuple(totals))]),
         data=lambda: _plan_data(plan),
     )
@@ -305,9 +305,8 @@ def format_effect(effect: Effect) -> str:
 
 
 def _effect_kind_summary(probe: ProbeResult) -> str:
-    verdicts = [part.verdict for part in probe.parts]
-    words = [f"{verdicts.count(verdict)} {name}" for verdict, name in _EFFECT_VERDICT_WORDS.items()]
-    counts = ", ".join(text for text in words if not text.startswith("0 "))
+    n = Counter(part.verdict for part in probe.parts)
+    counts = ", ".join(f"{n[key]} {name}" for key, name in _EFFECT_VERDICT_WORDS.items() if n[key])
     kinds = numbers.format_count(len(probe.parts), "kind")
     return f"{kinds}, with simultaneous intervals" + (f": {counts}" if counts else "")
 

@@ -254,14 +254,18 @@ def shown_case(case: Case) -> PageJson:
 
 
 def shown_text(text: str) -> PageJson:
-    """A foreign text as it is, and whether it is JSON, whose indentation needs a fixed width."""
-    is_json = text.lstrip()[:1] in {"{", "["}
-    if is_json:
-        try:
-            json.loads(text)
-        except (ValueError, RecursionError):
-            is_json = False
-    return {"text": text, "mono": is_json}
+    """A foreign text as it is, and whether its indentation needs a fixed width."""
+    return {"text": text, "mono": _is_json(text)}
+
+
+def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def pictures(value: JsonValue = None, images: Iterable[Image] = ()) -> list[PageJson]:
@@ -290,13 +294,12 @@ def shown_output(
     facts: Sequence[str] = (),
 ) -> PageJson:
     """An output; answers of runs have more."""
-    shown = shown_text(text)
     return {
         "column": column,
         "name": name,
         "facts": facts,
         "output": text,
-        "mono": shown["mono"],
+        "mono": _is_json(text),
         "images": pictures(images=images),
         "error": error,
         "marks": [*marks],

@@ -156,10 +156,8 @@ def _judge_lines(summary: ComparisonSummary) -> list[LabelledText]:
         lines.append(("flips", f"{flips} of pairs change with the order"))
     if summary.position is not None:
         # The bias is counted from one half, and a reader looks for a share.
-        share, low, high = _percents(summary.position, 0.5, ".0f")
-        interval = "" if isnan(summary.position.low) else f" [{low}, {high}]"
-        words = f"the answer shown first was preferred {share} % of the time{interval}"
-        lines.append(("position", words))
+        share = _bias_text(summary.position, 0.5, ".0f", " % of the time")
+        lines.append(("position", f"the answer shown first was preferred {share}"))
     who = "the judge" if summary.panel is None else "the panel"
     lines += [
         ("warning", f"{who} {_judge_flag_words(flag, summary.position)}") for flag in summary.flags
@@ -171,9 +169,9 @@ def _missing_pair_lines(summary: ComparisonSummary) -> list[LabelledText]:
     lines = []
     whole = summary.whole
     if whole.n_undecided:
-        low, high = (f"{bound * 100:.0f}" for bound in whole.bounds)
+        bounds = numbers.format_rate_range(*whole.bounds)
         pairs = numbers.format_count(whole.n_undecided, "undecided pair")
-        lines.append(("bounds", f"A's share would be {low} to {high} % depending on the {pairs}"))
+        lines.append(("bounds", f"A's share would be {bounds} depending on the {pairs}"))
     if summary.n_scrubbed is None:
         lines.append(("names", "model names were left in the outputs (--no-scrub)"))
     hidden = "that named the model hidden from the judge"
@@ -214,7 +212,7 @@ def _first_slot_bar(summary: ComparisonSummary) -> Table:
     found = summary.position
     rows = []
     if found is not None and not isnan(found.value):
-        text = "{} % [{}, {}]".format(*_percents(found, 0.5, ".0f"))
+        text = _bias_text(found, 0.5, ".0f", " %")
         bar = Cell(text, bar=IntervalBar(found, (-0.5, 0.5), 0))
         rows.append(("the output shown first", text, bar))
     columns = (Column("", "text"), Column("wins, 95 %"), Column("0 to 100 %, line at 50 %", "bar"))
@@ -254,7 +252,7 @@ def score_comparison_document(
         *count_lines("left out", compared.n_only_a, "case", "only in A"),
         *count_lines("left out", compared.n_only_b, "case", "only in B"),
         *count_lines("left out", compared.n_unscored, "case", f"with a missing value ({sides})"),
-        *(("measured", message.printable(note)) for note in compared.notes),
+        *(("measured", note) for note in compared.notes),
     ]
     if compared.bounds is not None and compared.value is not None:
         bounds = "{:+.3f} to {:+.3f}".format(*compared.bounds)
@@ -368,18 +366,20 @@ def panel_table(panel: PanelFigures, *, wins: bool = True) -> Table:
     for one in panel.judges:
         whole = one.whole
         counts = (f"{n:,}" for n in (whole.wins, whole.ties, whole.losses)) if wins else ()
-        points = numbers.DASH
         # Counted from one half, where there is no bias.
-        if one.position is not None:
-            points = "{} [{}, {}]".format(*_percents(one.position, 0, "+.0f"))
+        points = numbers.DASH if one.position is None else _bias_text(one.position, 0, "+.0f")
         rows.append((names[one.judge], *counts, rate_cell(one.flip_rate), points))
     heads = (*(("A wins", "ties", "B wins") if wins else ()), "flips, 95 %", "position bias")
     return Table(text_columns("", *heads), tuple(rows), "Each judge")
 
 
-def _percents(position: PositionBias, centre: float, form: str) -> tuple[str, ...]:
-    shares = (position.value, position.low, position.high)
-    return tuple(numbers.format_decimal((centre + share) * 100, form) for share in shares)
+def _bias_text(position: PositionBias, centre: float, form: str, unit: str = "") -> str:
+    """A bias in hundredths with its interval, where there is one."""
+    value, low, high = (
+        numbers.format_decimal((centre + share) * 100, form)
+        for share in (position.value, position.low, position.high)
+    )
+    return f"{value}{unit}{'' if isnan(position.low) else f' [{low}, {high}]'}"
 
 
 # A wider matrix fits neither a terminal nor a page; every pair is in the JSON.
@@ -512,9 +512,8 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
         n = numbers.format_count(summary.n_undecided, "comparison")
         lines.append(("open", f"{n} undecided because of a failure; excluded"))
         for side in summary.sides[:_MOST_IN_MATRIX]:
-            low, high = (f"{bound * 100:.0f}" for bound in side.bounds)
-            name = message.printable(side.name, 40)
-            lines.append(("bounds", f"{low} to {high} % wins of {name}, depending on these"))
+            bounds, name = numbers.format_rate_range(*side.bounds), message.printable(side.name, 40)
+            lines.append(("bounds", f"{bounds} wins of {name}, depending on these"))
     same = "of identical texts: counted as ties without a call"
     lines += count_lines("same", summary.n_identical, "comparison", same)
     errors = "with an output that records an error; not judged"
@@ -524,7 +523,7 @@ def _left_out_lines(summary: RankingSummary) -> list[LabelledText]:
         (out.n_only_a + out.n_only_b, "missing for some variants", (*out.only_a, *out.only_b)[:3]),
         (out.n_other_input, "with different inputs", out.other_input),
     ):
-        lines += count_lines("left out", n_cases, "case", f"{what}: {some_names(cases)}")
+        lines += count_lines("left out", n_cases, "case", f"{what}: {some_names(cases, n_cases)}")
     return lines + failure_lines(judging.failures, judging.failure_messages)
 
 

@@ -21,12 +21,8 @@ if TYPE_CHECKING:
 Tone = Literal["pass", "fail", "better", "worse", "inconclusive", "error", "neutral"]
 """The meaning of a conclusion or a cell; renderers colour by it, and the words repeat it."""
 
-ANSWER_WORDS: dict[bool | None, tuple[str, Tone]] = {
-    True: ("pass", "pass"),
-    False: ("fail", "fail"),
-    None: ("open", "inconclusive"),
-}
-"""The badge of an answer and its colour."""
+ANSWER_WORDS: dict[bool | None, str] = {True: "pass", False: "fail", None: "open"}
+"""The badge of an answer, coloured by `PASS_TONES`."""
 
 ColumnKind = Literal["text", "ellipsis", "id", "number", "bar"]
 """Text wraps, `ellipsis` is cut where there is no room; ids and numbers do neither.
@@ -385,7 +381,9 @@ def mean_cell(estimate: Estimate | None, digits: int = 2) -> Cell:
     return Cell(numbers.format_mean(estimate, digits), estimate=estimate, short=short)
 
 
-def difference_cell(estimate: Estimate) -> Cell:
+def difference_cell(estimate: Estimate | None) -> Cell:
+    if estimate is None:
+        return Cell(numbers.DASH)
     return Cell(numbers.format_difference(estimate), estimate=estimate, reference=0.0)
 
 
@@ -424,11 +422,15 @@ def some_names(names: Sequence[str], n: int = 0) -> str:
 
 def label_once(rows: Sequence[LabelledText]) -> tuple[LabelledText, ...]:
     """Each label before the first of its lines only."""
-    labels = ["", *(label for label, _ in rows)]
     return tuple(
-        ("" if label == before else label, text)
-        for before, (label, text) in zip(labels, rows, strict=False)
+        ("" if n and label == rows[n - 1][0] else label, text)
+        for n, (label, text) in enumerate(rows)
     )
+
+
+def is_drawing_only(section: Section) -> bool:
+    """Whether a heading without plots, as in a terminal and Markdown, would stand over nothing."""
+    return all(isinstance(inner, Plot) for inner in section.blocks) and not section.intro
 
 
 def not_empty(blocks: Iterable[Block | None]) -> tuple[Block, ...]:

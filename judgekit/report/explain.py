@@ -28,8 +28,6 @@ from judgekit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     from judgekit.evaluation import ExplainedVariance, SideDifference, SizeBin, SizeCurve
-    from judgekit.report.document import Block
-    from judgekit.stats.attribution import ShapleyR2
 
 _WORDS = {
     "added_context_tokens": "added context tokens",
@@ -49,31 +47,29 @@ def explain_document(
     sides: Sequence[SideDifference],
 ) -> Document:
     """What goes with the scores of some runs."""
-    blocks: list[Block | None] = [_shares(variance)]
-    blocks += [
-        Notes(tuple(f"{_word(n)}: {why}" for n, why in variance.left_out.items()), "left out")
-    ]
-    blocks += map(_curve, curves)
-    if sides:
-        blocks.append(_sides(sides))
-    blocks.append(Notes((_CAUTION,)))
-    data = {
-        "n_answers": variance.n_answers,
-        "n_cases": variance.n_cases,
-        "variance": _variance_json(variance),
-        "left_out": variance.left_out,
-        "curve": asdict(curves[0]) if len(curves) == 1 else None,
-        "curves": [asdict(curve) for curve in curves],
-        "variants": [asdict(one) for one in sides],
-        "caution": _CAUTION,
-    }
+    left_out = tuple(f"{_word(name)}: {why}" for name, why in variance.left_out.items())
     return Document(
-        f"What goes with the scores of {title}",
-        Conclusion(_conclusion(variance, curves)),
-        not_empty(blocks),
-        lambda: numbers.nan_to_null(data),
         kind="Explanation",
-    )
+        title=f"What goes with the scores of {title}",
+        conclusion=Conclusion(_conclusion(variance, curves)),
+        blocks=not_empty([
+            _shares(variance),
+            Notes(left_out, "left out"),
+            *map(_curve, curves),
+            _sides(sides),
+            Notes((_CAUTION,)),
+        ]),
+        data=lambda: numbers.nan_to_null({
+            "n_answers": variance.n_answers,
+            "n_cases": variance.n_cases,
+            "variance": _variance_json(variance),
+            "left_out": variance.left_out,
+            "curve": asdict(curves[0]) if len(curves) == 1 else None,
+            "curves": [asdict(curve) for curve in curves],
+            "variants": [asdict(one) for one in sides],
+            "caution": _CAUTION,
+        }),
+    )  # fmt: skip
 
 
 def _word(name: str) -> str:
@@ -120,9 +116,16 @@ def _shares(variance: ExplainedVariance) -> Table | None:
     found = variance.shares
     if found is None:
         return None
+
+    def share(k: int) -> Cell:
+        low, high, n = found.low[k], found.high[k], variance.n_answers
+        known = Estimate(value=found.lmg[k], low=low, high=high, n=n, method="Shapley shares")
+        # Its interval has a column of its own.
+        return Cell(f"{found.lmg[k]:.1%}", estimate=known, reference=found.noise_floor[k])
+
     columns: dict[str | Column, Callable[[int], str | Cell]] = {
         "goes with": lambda k: _word(variance.names[k]),
-        "share of variance": lambda k: _share(found, k, variance.n_answers),
+        "share of variance": share,
         "95 %": lambda k: f"{found.low[k]:.1%} to {found.high[k]:.1%}",
         "by chance": lambda k: f"{found.noise_floor[k]:.1%}",
         "alone": lambda k: f"{found.first[k]:.1%}",
@@ -130,13 +133,6 @@ def _shares(variance: ExplainedVariance) -> Table | None:
     }
     notes = () if found.note is None else (found.note,)
     return table_of(range(len(variance.names)), columns, notes=notes)
-
-
-def _share(found: ShapleyR2, k: int, n: int) -> Cell:
-    """A share of variance; its own column has the interval as text."""
-    low, high = found.low[k], found.high[k]
-    known = Estimate(value=found.lmg[k], low=low, high=high, n=n, method="Shapley shares")
-    return Cell(f"{found.lmg[k]:.1%}", estimate=known, reference=found.noise_floor[k])
 
 
 def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:

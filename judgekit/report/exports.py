@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from judgekit import formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import SettingsError
-from judgekit.report.document import Document, fields_of
+from judgekit.report.document import Document, T, fields_of
 from judgekit.report.numbers import nan_to_null
 
 if TYPE_CHECKING:
@@ -46,10 +46,6 @@ VERDICT_COLUMNS: Mapping[str, str] = {
     "turn": "int64", "output_repeat": "int64",
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
-
-_VERDICT_LISTS = {"judgments", "failures"}
-_SPARE = ("repeat", "uncalibrated", "asked")
-"""Fields that are left out where they are empty."""
 
 REPORT_SUFFIXES = (".json", ".md", ".html")
 """The file types of a document."""
@@ -97,33 +93,51 @@ def check_export_suffix(path: Path) -> None:
 
 def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> int:
     """Write verdicts in the format of the suffix, all or none; how many were written."""
+
+    def as_list(counted: Iterator[Verdict]) -> Iterator[str]:
+        yield json.dumps([*map(verdict_json, counted)], ensure_ascii=False, indent=2) + "\n"
+
+    return _write_export(
+        path, verdicts, VERDICT_COLUMNS, line=verdict_line, as_list=as_list, rows=verdict_rows
+    )
+
+
+def _write_export(
+    path: Path,
+    items: Iterable[T],
+    columns: Mapping[str, str],
+    *,
+    line: Callable[[T], str],
+    as_list: Callable[[Iterator[T]], Iterable[str]],
+    rows: Callable[[Iterator[T]], Iterable[Row]],
+) -> int:
     check_export_suffix(path)
     suffix = path.suffix.lower()
-    # A verdict is taken before its number, so the next number says how many were written.
+    # An item is taken before its number, so the next number says how many were written.
     numbers = count()
-    counted = (verdict for verdict, _ in zip(verdicts, numbers, strict=False))
+    counted = (item for item, _ in zip(items, numbers, strict=False))
     with atomic_writer(path) as file:
         if suffix == ".jsonl":
-            file.writelines(verdict_line(verdict).encode() for verdict in counted)
+            file.writelines(line(item).encode() for item in counted)
         elif suffix == ".json":
-            whole = [verdict_json(verdict) for verdict in counted]
-            file.write((json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
+            file.writelines(text.encode() for text in as_list(counted))
         elif suffix == ".csv":
-            formats.write_csv(file, [*VERDICT_COLUMNS], verdict_rows(counted))
+            formats.write_csv(file, [*columns], rows(counted))
         else:
-            formats.write_parquet(file, VERDICT_COLUMNS, verdict_rows(counted))
+            formats.write_parquet(file, columns, rows(counted))
     return next(numbers)
 
 
 def verdict_json(verdict: Verdict) -> JsonObject:
     """A verdict as JSON types; `Verdict.model_validate` reads it back."""
-    whole: JsonObject = verdict.model_dump(mode="json", exclude=_apart(verdict))
-    whole["judgments"] = [
-        each.model_dump(mode="json", exclude_none=True, exclude=_when(each))
-        for each in verdict.judgments
-    ]
-    whole["failures"] = [failure.to_json() for failure in verdict.failures]
-    return whole
+    return {
+        **verdict.model_dump(mode="json", exclude=_apart(verdict)),
+        "judgments": [
+            each.model_dump(mode="json", exclude_none=True, exclude=_when(each))
+            for each in verdict.judgments
+        ],
+        "failures": [failure.to_json() for failure in verdict.failures],
+    }
 
 
 def verdict_line(verdict: Verdict) -> str:
@@ -142,7 +156,9 @@ def _when(judgment: Judgment) -> set[str] | None:
 
 
 def _apart(verdict: Verdict) -> set[str]:
-    return _VERDICT_LISTS | {name for name in _SPARE if getattr(verdict, name) is None}
+    # The lists are written one by one, and these fields only where they are not empty.
+    spare = ("repeat", "uncalibrated", "asked")
+    return {"judgments", "failures"} | {name for name in spare if getattr(verdict, name) is None}
 
 
 def verdict_rows(verdicts: Iterable[Verdict]) -> Iterator[Row]:
@@ -186,26 +202,13 @@ RUN_COLUMNS: Mapping[str, str] = {
 }  # fmt: skip
 """The columns of CSV and Parquet files with their types; one row for each judgment or failure."""
 
-_RESULT_LISTS = ("judgments", "failures", "checks", "scores")
-
 
 def write_results(path: Path, results: Iterable[CaseResult]) -> int:
     """Write results in the format of the suffix; the file is replaced as a whole or not at all."""
     # Memory does not grow with the number of results, and the same results make the same bytes.
-    check_export_suffix(path)
-    suffix = path.suffix.lower()
-    numbers = count()
-    counted = (result for result, _ in zip(results, numbers, strict=False))
-    with atomic_writer(path) as file:
-        if suffix == ".jsonl":
-            file.writelines(result_line(result).encode() for result in counted)
-        elif suffix == ".json":
-            file.writelines(line.encode() for line in _list_lines(counted))
-        elif suffix == ".csv":
-            formats.write_csv(file, [*RUN_COLUMNS], _safe_rows(counted))
-        else:
-            formats.write_parquet(file, RUN_COLUMNS, _safe_rows(counted))
-    return next(numbers)
+    return _write_export(
+        path, results, RUN_COLUMNS, line=result_line, as_list=_list_lines, rows=_safe_rows
+    )
 
 
 def result_line(result: CaseResult) -> str:
@@ -219,7 +222,7 @@ def result_line(result: CaseResult) -> str:
         "output": records.record_text(result.output),
         **{
             name: f"[{','.join(map(records.record_text, getattr(result, name)))}]"
-            for name in _RESULT_LISTS
+            for name in ("judgments", "failures", "checks", "scores")
         },
         "is_done": json.dumps(result.is_done),
         "ran_at": "null" if result.ran_at is None else json.dumps(result.ran_at.isoformat()),
@@ -299,14 +302,11 @@ def _safe_rows(results: Iterable[CaseResult]) -> Iterator[Row]:
             yield {k: records.words_text(v) if isinstance(v, str) else v for k, v in row.items()}
 
 
-_COMPARISON_SUFFIXES = (".jsonl", ".json")
-
-
 def check_comparison_file(output: Path | None, sources: Iterable[str]) -> None:
     """Refuse a place that comparisons cannot be written to: inputs are never altered."""
     if output is None:
         return
-    check_output_path(output, _COMPARISON_SUFFIXES, what="comparisons", may_be_folder=False)
+    check_output_path(output, (".jsonl", ".json"), what="comparisons", may_be_folder=False)
     for name in sources:
         source = Path(name if Path(name).exists() else name.rpartition("::")[0])
         if source.is_file() and source.resolve() == output.resolve():

@@ -34,9 +34,13 @@ def findings_document(suite: str, every: Sequence[Finding], shown: Sequence[Find
     """The findings of a suite: all of them counted, some of them listed."""
     hint = () if not shown else ("judgekit findings show FINDING has all of one finding",)
     blocks = not_empty((findings_table(shown, among=every), Notes(hint)))
-    found = [one.to_json() for one in shown]
-    data = {"suite": suite, "findings": found}
-    return Document(f"Findings of {suite}", _conclusion(every), blocks, lambda: data, "Findings")
+    return Document(
+        kind="Findings",
+        title=f"Findings of {suite}",
+        conclusion=_conclusion(every),
+        blocks=blocks,
+        data=lambda: {"suite": suite, "findings": [one.to_json() for one in shown]},
+    )
 
 
 def findings_table(
@@ -94,16 +98,13 @@ def _what(one: Finding) -> str:
 
 def finding_document(one: Finding) -> Document:
     """A finding in full."""
-    case = one.case_id or _WHOLE_RUN
-    where = f"{case}, {one.variant}"
     since = f"{one.first_run} ({one.first_seen_at:%Y-%m-%d %H:%M})"
     last = f"{one.last_run} ({one.last_seen_at:%Y-%m-%d %H:%M})"
-    runs = numbers.format_count(one.n_runs, "run")
     lines: list[LabelledText] = [
         ("type", f"{one.type}, {one.severity}"),
         ("criteria", ", ".join(one.criteria)),
         ("first seen", since),
-        ("last seen", f"{last}, in {runs}"),
+        ("last seen", f"{last}, in {numbers.format_count(one.n_runs, 'run')}"),
         ("runs", _runs(one)),
         ("resolved", _resolved(one)),
         ("passes", one.passes_since or ""),
@@ -119,6 +120,7 @@ def finding_document(one: Finding) -> Document:
             Notes(tuple(f"“{quote}”" for quote in one.quotes), title="quoted from the output"),
         )
     )
+    where = f"{one.case_id or _WHOLE_RUN}, {one.variant}"
     conclusion = Conclusion(f"{where}: {one.status}", _TONES[one.status])
     return Document(f"Finding {one.id}", conclusion, blocks, one.to_json, "Finding")
 

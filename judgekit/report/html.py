@@ -18,7 +18,7 @@ from functools import cache
 from hashlib import sha256
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -28,7 +28,7 @@ from judgekit.report.message import message_lines, printable
 from judgekit.report.svg import cell_bars, draw_bar, draw_plot, known_points, plot_figures
 
 if TYPE_CHECKING:
-    from judgekit.report.document import Block, CaseTable, Document, PageJson
+    from judgekit.report.document import Block, CaseTable, Document
     from judgekit.stats.estimate import Estimate
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -207,17 +207,15 @@ def embedded_json(value: object) -> Markup:
     return Markup(text.encode("utf-8", "replace").decode())  # noqa: S704 - escaped above
 
 
-def _static_rows(index: PageJson) -> list[dict[str, object]]:
+def _static_rows(index: Any) -> list[dict[str, object]]:
     """The first rows of a case table in its order, for readers without a script and in print."""
-    columns: Any = index["cells"]
-    fields: Any = index
     return [
         {
-            "id": fields["ids"][n],
-            "snippet": fields["snippets"][n],
-            "cells": [_static_cell(fields["states"], column, n) for column in columns],
+            "id": index["ids"][n],
+            "snippet": index["snippets"][n],
+            "cells": [_static_cell(index["states"], column, n) for column in index["cells"]],
         }
-        for n in cast("list[int]", index["order"])[:_STATIC_ROWS]
+        for n in index["order"][:_STATIC_ROWS]
     ]
 
 

@@ -244,13 +244,15 @@ def score_changes(changed: Sequence[ChangedScore], answers: KnownAnswers) -> Cas
     for place, own in items.items():
         cells = [_change_cell(own[name]) if name in own else None for name in names]
         answer = known.get(place, KnownAnswer())
+        opinions = []
+        for one in own.values():
+            scores = {"before": one.present, "now": one.chosen, "human label": one.human}
+            rows = [opinion(who, f"{score:.3g}") for who, score in scores.items()]
+            opinions.append(opinion_group(one.criterion, rows))
         builder.add(
             answer.case,
             cells,
-            {
-                "answers": answer.shown_outputs(place),
-                "opinions": [_score_change(one) for one in own.values()],
-            },
+            {"answers": answer.shown_outputs(place), "opinions": opinions},
             name=str(place),
             filters={cell.state for cell in cells if cell is not None} & filters.keys(),
         )
@@ -261,12 +263,6 @@ def _change_cell(one: ChangedScore) -> GridCell:
     gap = abs(one.chosen - one.human) - abs(one.present - one.human)
     state = "closer" if gap < 0 else "farther" if gap > 0 else "same"
     return GridCell(state, text=f"{one.present:.3g} → {one.chosen:.3g}, human {one.human:.3g}")
-
-
-def _score_change(one: ChangedScore) -> PageJson:
-    scores = {"before": one.present, "now": one.chosen, "human label": one.human}
-    rows = [opinion(who, f"{score:.3g}") for who, score in scores.items()]
-    return opinion_group(one.criterion, rows)
 
 
 def changed_verdicts(
@@ -300,7 +296,6 @@ def _criterion_changes(one: PairedVerdict) -> Iterator[PageJson]:
                 continue
             score = "no judgment" if answer.raw is None else f"{answer.raw:g}"
             facts = [f"first of {answer.n:,}"] if answer.n > 1 else []
-            value = numbers.format_decimal(answer.value)
-            reason = answer.rationale
+            value, reason = numbers.format_decimal(answer.value), answer.rationale
             rows.append(opinion(who, score, value=value, rationale=reason, facts=facts))
         yield opinion_group(name, rows)

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from judgekit.calibration import LabelledShare
     from judgekit.records import Criterion, Rubric
     from judgekit.rejudgment import CriterionShift, PairedVerdict, Rejudged, SegmentChange
-    from judgekit.stats.paired import PairedDifference
     from judgekit.tuning import HeldOutContrast, HeldOutResult, TunePlan, Tuning, TuningDecision
 
 _MOST_FLIPS = 10
@@ -60,7 +59,7 @@ def rejudgment_document(found: Rejudged, answers: KnownAnswers | None = None) ->
         ("churn", f"{numbers.format_rate(found.churn)} of verdicts change"),
         ("kappa", f"{mean_cell(found.kappa).text} between the verdicts, beyond chance"),
         ("passed", f"{old} before, {new} now"),
-        ("value", f"{_shift(found.value).text} compared with before"),
+        ("value", f"{difference_cell(found.value).text} compared with before"),
     )
     part = f"{_MOST_FLIPS} of {n}" if n > _MOST_FLIPS else ""
     hint = "all with -v" if part else ""
@@ -116,7 +115,7 @@ def rejudgment_notes(found: Rejudged) -> list[LabelledText]:
         *(("before", message.without_folders(judge)) for judge in found.old_judges),
         *(("now", message.without_folders(judge)) for judge in found.new_judges),
         ("price", f"{old} before, {new} now"),
-        ("measured", message.printable(found.measured)),
+        ("measured", found.measured),
         ("human labels", found.calibration),
     ]
     lines += [
@@ -139,7 +138,7 @@ def _shift_table(criteria: Mapping[str, CriterionShift]) -> Table:
         criteria.items(),
         {
             "criterion": lambda row: row[0],
-            "now - before": lambda row: _shift(row[1].shift),
+            "now - before": lambda row: difference_cell(row[1].shift),
             "p": lambda row: format_p_value(row[1].p_adjusted),
             "weighted kappa": lambda row: replace(mean_cell(row[1].kappa), short=None),
         },
@@ -157,7 +156,7 @@ def _segment_table(segments: Mapping[str, SegmentChange], title: str) -> Table:
                 replace(rate_cell(rate), short=numbers.format_share(rate.value))
                 for rate in (one.old_pass_rate, one.new_pass_rate)
             ),
-            _shift(one.value),
+            difference_cell(one.value),
         )
         for name, one in segments.items()
     ]
@@ -192,10 +191,6 @@ def _most_moved(one: PairedVerdict) -> str | None:
         return -1.0 if sides[0] is None or sides[1] is None else abs(sides[0] - sides[1])
 
     return max(names, key=moved, default=None)
-
-
-def _shift(found: PairedDifference | None) -> Cell:
-    return Cell(numbers.DASH) if found is None else difference_cell(found)
 
 
 _MOST_TRIED = 4
@@ -310,10 +305,12 @@ def tuning_plan_line(plan: TunePlan) -> str:
     cached = f", {replies} cached already" if plan.n_owned else ""
     likely = None if plan.price_usd is None else plan.price_usd[0]
     price = f"{'about ' if likely else ''}{numbers.format_usd(likely)}"
-    cases = f"{plan.n_training:,} training cases, {plan.n_held_out:,} held-out cases"
+    candidates = numbers.format_count(plan.n_candidates, "candidate")
+    training = numbers.format_count(plan.n_training, "training case")
+    held_out = numbers.format_count(plan.n_held_out, "held-out case")
     model = message.printable(plan.model)
     calls = f"up to {numbers.format_count(plan.n_calls, 'call')} to {model}{cached}"
-    return f"{plan.n_candidates:,} candidates, {cases}: {calls}; {price}"
+    return f"{candidates}, {training}, {held_out}: {calls}; {price}"
 
 
 def tuning_plan_document(

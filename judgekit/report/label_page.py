@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isnan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from judgekit.calibration import SLOT_FIELD, hidden_names, pair_source
 from judgekit.evaluation import blind_output, rubric_of_result
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from judgekit.records import Image
     from judgekit.store import RunStore
 
+    _Shown = tuple[PacketItem, Case, list[PageJson], Sequence[Criterion]]
+    """An item, its case, the outputs as they are shown, and what may be asked."""
+
 LABEL_FORMAT = "judgekit-label/1"
 """The version of what `label.js` reads."""
 
@@ -76,13 +79,25 @@ def packet_labelling(packet: LabelPacket, store: RunStore, *, answers: str = "")
     shown = (_shown_pairs if packet.is_pairwise else _shown_outputs)(packet, store)
     criteria: dict[str, Criterion] = {}
     items: list[PageJson] = []
-    for one in shown:
+    for item, case, outputs, of_case in shown:
         # Two cases may have rubrics of their own with a criterion of one name.
-        own = {f"{c.name} {c.fingerprint}": c for c in one.criteria if c.name in packet.criteria}
+        own = {f"{c.name} {c.fingerprint}": c for c in of_case if c.name in packet.criteria}
         criteria |= own
-        # A pair is judged as a whole where no criterion is named.
-        places = [[*criteria].index(key) for key in own] if packet.criteria else [0]
-        items.append(_item(one, places))
+        about = {"Input": case.input, "Context": case.context, "Reference answer": case.reference}
+        items.append({
+            "id": item.id,
+            # The drawn items come first: with these alone a rate can be estimated.
+            "part": 0 if item.chosen == "random" else 1,
+            "again": item.repeats or "",
+            "about": [
+                {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
+                for title, value in about.items()
+                if value is not None
+            ],
+            "outputs": outputs,
+            # A pair is judged as a whole where no criterion is named.
+            "criteria": [[*criteria].index(key) for key in own] if packet.criteria else [0],
+        })  # fmt: skip
     asked = [_criterion(one, is_pair=packet.is_pairwise) for one in criteria.values()]
     task = {
         "format": LABEL_FORMAT,
@@ -116,23 +131,17 @@ def _intro(packet: LabelPacket) -> tuple[str, ...]:
     )
 
 
-class _Shown(NamedTuple):
-    item: PacketItem
-    case: Case
-    outputs: list[PageJson]
-    criteria: Sequence[Criterion]
-
-
 def _shown_outputs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
     run = store.run(packet.source)
     hidden = hidden_names(run)
     keys = [ItemKey(one.case_id, one.variant or "", one.repeat) for one in packet.items]
-    results = {result.key: result for result in store.results(run.id) if result.key in {*keys}}
+    wanted = frozenset(keys)
+    results = {result.key: result for result in store.results(run.id) if result.key in wanted}
     for item, key in zip(packet.items, keys, strict=True):
         result = results[key]
         rubric = rubric_of_result(result, run)
         outputs = [_shown_output(result.output, hidden)]
-        yield _Shown(item, result.case, outputs, rubric.criteria if rubric else ())
+        yield item, result.case, outputs, rubric.criteria if rubric else ()
 
 
 def _shown_pairs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
@@ -142,7 +151,7 @@ def _shown_pairs(packet: LabelPacket, store: RunStore) -> Iterator[_Shown]:
         pair = pairs[item.case_id]
         sides = (pair.a, pair.b) if item.order == "ab" else (pair.b, pair.a)
         outputs = [_shown_output(side, source.hidden) for side in sides]
-        yield _Shown(item, pair.case, outputs, packet.rubric.criteria if packet.rubric else ())
+        yield item, pair.case, outputs, packet.rubric.criteria if packet.rubric else ()
 
 
 def _criterion(criterion: Criterion, *, is_pair: bool) -> PageJson:
@@ -170,24 +179,6 @@ def _criterion(criterion: Criterion, *, is_pair: bool) -> PageJson:
         ]
         if has_keys and not is_pair
         else [],
-    }
-
-
-def _item(shown: _Shown, criteria: Sequence[int]) -> PageJson:
-    item, case = shown.item, shown.case
-    about = (("Input", case.input), ("Context", case.context), ("Reference answer", case.reference))
-    return {
-        "id": item.id,
-        # The drawn items come first: with these alone a rate can be estimated.
-        "part": 0 if item.chosen == "random" else 1,
-        "again": item.repeats or "",
-        "about": [
-            {"title": title, "text": _text(to_text(value)), "images": pictures(value)}
-            for title, value in about
-            if value is not None
-        ],
-        "outputs": shown.outputs,
-        "criteria": [*criteria],
     }
 
 
@@ -245,10 +236,7 @@ def _conclusion(merged: MergedLabels) -> Conclusion:
     n_decided = sum(one.decision is not None for one in merged.conflicts)
     n += f", {n_decided:,} of them decided" if n_decided else ""
     if unclear:
-        words = ", ".join(
-            f"{message.printable(one.name)} (alpha {numbers.format_mean(one.alpha)})"
-            for one in unclear
-        )
+        words = ", ".join(f"{one.name} (alpha {numbers.format_mean(one.alpha)})" for one in unclear)
         return Conclusion(f"Annotators do not agree well on {words}; {n}.", "inconclusive")
     if any(isnan(one.alpha.value) for one in doubly):
         return Conclusion(f"Agreement is not defined for every criterion; {n}.", "inconclusive")
@@ -266,7 +254,7 @@ def _agreement_table(merged: MergedLabels) -> Table:
     )
     is_chosen = any(one.n_random < one.n_doubly for one in merged.agreement)
     columns: dict[str | Column, Callable[[AnnotatorAgreement], str | Cell]] = {
-        "criterion": lambda one: message.printable(one.name),
+        "criterion": lambda one: one.name,
         "items": lambda one: f"{one.n_items:,}",
         "by two or more": lambda one: f"{one.n_doubly:,}",
         "random part": lambda one: f"{one.n_random:,}",
@@ -286,7 +274,7 @@ def _habit_table(merged: MergedLabels) -> Table:
         if any(each.n for each in (one.same_again, one.drift, one.first_slot))
     ]
     columns: dict[str | Column, Callable[[AnnotatorHabits], str | Cell]] = {
-        "annotator": lambda one: message.printable(one.name),
+        "annotator": lambda one: one.name,
         "same answer again": lambda one: rate_cell(one.same_again),
         "drift": lambda one: difference_cell(one.drift),
         "first chosen": lambda one: rate_cell(one.first_slot),
@@ -306,8 +294,8 @@ def _confusion_table(one: AnnotatorAgreement) -> Table:
         (name, *map(str, counts)) for name, counts in zip(one.level_names, one.counts, strict=True)
     )
     first, second = one.annotators[:2]
-    note = f"Rows: {message.printable(first)}; columns: {message.printable(second)}."
-    return Table(head, rows, f"{message.printable(one.name)}: who answered what", (note,))
+    note = f"Rows: {first}; columns: {second}."
+    return Table(head, rows, f"{one.name}: who answered what", (note,))
 
 
 def _adjudication(merged: MergedLabels, labelling: Labelling) -> Labelling | None:
@@ -361,15 +349,13 @@ def _conflict_entry(one: Conflict) -> Entry:
 
 
 def _place(key: LabelKey | Label) -> str:
-    variant = f" of {message.printable(key.variant)}" if key.variant else ""
-    criterion = f", {message.printable(key.criterion)}" if key.criterion else ""
-    return message.with_repeat(
-        f"{message.printable(key.case_id)}{variant}{criterion}", key.repeat or 0
-    )
+    variant = f" of {key.variant}" if key.variant else ""
+    criterion = f", {key.criterion}" if key.criterion else ""
+    return message.with_repeat(f"{key.case_id}{variant}{criterion}", key.repeat or 0)
 
 
 def _line(label: Label) -> str:
-    return message.printable(f"{label.annotator or 'unnamed'} {_answer(label)}")
+    return f"{label.annotator or 'unnamed'} {_answer(label)}"
 
 
 def _answer(label: Label) -> str:

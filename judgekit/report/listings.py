@@ -90,16 +90,14 @@ def listing_table(
         )
         for head in heads
     )
-    cells = tuple(tuple(_named(head, row[head]) for head in heads) for row in rows)
+
+    def linked(head: str, cell: str | Cell) -> str | Cell:
+        if head not in _LINKED or isinstance(cell, Cell) or cell == numbers.DASH:
+            return cell
+        return Cell(cell, link=page_path(_LINKED[head], cell))
+
+    cells = tuple(tuple(linked(head, row[head]) for head in heads) for row in rows)
     return Table(columns, cells, title)
-
-
-def _named(head: str, cell: str | Cell) -> str | Cell:
-    """A cell that links to what it names."""
-    kind = _LINKED.get(head)
-    if kind is None or isinstance(cell, Cell) or cell == numbers.DASH:
-        return cell
-    return Cell(cell, link=page_path(kind, cell))
 
 
 def listing_document(
@@ -139,7 +137,7 @@ def answers_table(answers: Iterable[tuple[RunInfo, Outcome]]) -> Table:
             "case": result.case.id,
             "variant": message.with_repeat(result.variant, result.repeat),
             "agent run": output.run_id or numbers.DASH,
-            "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed][0],
+            "verdict": "error" if output.error is not None else ANSWER_WORDS[answer.passed],
             "value": numbers.format_decimal(answer.value),
             "output": message.printable(output.error or prompts.judged_text(output), _TEXT_LENGTH),
         })  # fmt: skip

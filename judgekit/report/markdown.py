@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import singledispatch
 from html import escape
@@ -21,9 +22,12 @@ from judgekit.report.document import (
     Section,
     Table,
     TextChange,
+    is_drawing_only,
 )
 from judgekit.report.message import message_lines, printable
 
+# What begins an item of a list or underlines a heading, but not `-v` or `+0.12`.
+_LIST_SIGN = re.compile(r"^(\d*)([-+=.)])(?=[\s=-]|$)")
 # Markdown has six levels of headings; a seventh hash would be shown as text.
 _DEEPEST = 6
 
@@ -38,7 +42,8 @@ def render_markdown(document: Document) -> str:
 def markdown_text(text: str) -> str:
     """Foreign text as it stands: nothing in it is taken for Markdown or HTML."""
     # The angle bracket matters most: viewers of Markdown render raw HTML.
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in printable(text))
+    escaped = "".join(f"\\{c}" if c in "\\`*_{}[]<>#|!&~" else c for c in printable(text))
+    return _LIST_SIGN.sub(r"\1\\\2", escaped)
 
 
 def html_text(text: str) -> str:
@@ -131,8 +136,7 @@ def _render_entries(block: Entries, level: int) -> Iterator[str]:
 
 @_render_block.register(Section)
 def _render_section(block: Section, level: int) -> Iterator[str]:
-    # A heading over nothing but plots would stand alone: Markdown has no plots.
-    if all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro:
+    if is_drawing_only(block):
         return
     yield from _heading(block.title, level)
     if block.intro:
@@ -151,5 +155,4 @@ def _render_details(block: Details, level: int) -> Iterator[str]:
 
 
 def _cell(cell: str | Cell) -> str:
-    text = markdown_text(cell if isinstance(cell, str) else cell.text)
-    return text or " "
+    return markdown_text(cell if isinstance(cell, str) else cell.text) or " "

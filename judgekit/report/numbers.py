@@ -33,6 +33,19 @@ def format_rate(estimate: Estimate) -> str:
     return _with_interval(estimate, 0, times=100, unit=" %")
 
 
+def format_rate_words(estimate: Estimate) -> str:
+    """The same in a sentence: `58 % (95 % interval 32 to 81 %)`."""
+    value, low, high = _rounded(estimate, 0, times=100)
+    level = f"{estimate.level * 100:g} % interval"
+    return f"{value} %" if isnan(estimate.low) else f"{value} % ({level} {low} to {high} %)"
+
+
+def format_rate_range(low: float, high: float, word: str = "to") -> str:
+    """The least and the most that a rate can be: `32 to 81 %`."""
+    digits = _digits_apart(low * 100, high * 100, 0)
+    return f"{low * 100:.{digits}f} {word} {high * 100:.{digits}f} %"
+
+
 def format_mean(estimate: Estimate, digits: int = 2) -> str:
     """A mean with its interval: `0.71 [0.55, 0.87]`."""
     return _with_interval(estimate, digits)
@@ -57,6 +70,11 @@ def format_usd(amount: float | None, *, unknown: bool = False) -> str:
     small = f"${Decimal(f'{amount:.1e}'):f}" if amount else "$0"
     text = f"${amount:,.2f}" if amount >= _CENT else small
     return f"at least {text}" if unknown else text
+
+
+def format_paid(amount: float) -> str:
+    """An amount of money, or a dash where nothing was paid."""
+    return format_usd(amount) if amount else DASH
 
 
 def difference_unit(names: Sequence[str]) -> str:
@@ -119,18 +137,27 @@ def _with_interval(
 ) -> str:
     if isnan(estimate.value):
         return DASH
-    # A rounded interval must not have the width 0, which would claim certainty.
-    low, high = estimate.low * times, estimate.high * times
-    longer = range(digits, digits + _MORE_DIGITS)
-    digits = next((n for n in longer if round(low, n) != round(high, n)), digits)
+    value, low, high = _rounded(estimate, digits, sign=sign, times=times)
+    return f"{value}{unit}{'' if isnan(estimate.low) else f' [{low}, {high}]'}"
+
+
+def _rounded(estimate: Estimate, digits: int, *, sign: str = "", times: int = 1) -> list[str]:
+    """The value and the ends of its interval."""
+    digits = _digits_apart(estimate.low * times, estimate.high * times, digits)
 
     def written(amount: float) -> str:
         rounded = round(amount * times, digits)
         # Zero has no sign: `-0.00` would look like an effect.
         return f"{rounded:{sign}.{digits}f}" if rounded else f"{0:.{digits}f}"
 
-    ends = "" if isnan(estimate.low) else f" [{written(estimate.low)}, {written(estimate.high)}]"
-    return f"{written(estimate.value)}{unit}{ends}"
+    return [written(amount) for amount in (estimate.value, estimate.low, estimate.high)]
+
+
+def _digits_apart(low: float, high: float, digits: int) -> int:
+    """As many digits, or a few more, as it takes to show that two numbers differ."""
+    # A rounded interval must not have the width 0, which would claim certainty.
+    longer = range(digits, digits + _MORE_DIGITS)
+    return next((n for n in longer if round(low, n) != round(high, n)), digits)
 
 
 _NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))

@@ -29,7 +29,6 @@ _UNSTRATIFIED = "none"
 
 def overview_document(title: str, known: Overview, *, limit: int | None = None) -> Document:
     """All that is known of some cases; each table has at most `limit` rows, the JSON has all."""
-    data = overview_json(known)
 
     def title_of(name: str, items: Sequence[object]) -> str:
         # Nobody would notice that a table is cut: its title has how many rows there are.
@@ -53,25 +52,23 @@ def overview_document(title: str, known: Overview, *, limit: int | None = None) 
     )
     blocks = not_empty((Lines(lines), *tables, Notes(tuple(_commands(known)))))
     is_empty = not (known.cases or known.variant_runs)
-    return Document(title, _conclusion(known), () if is_empty else blocks, lambda: data)
+    return Document(
+        title, _conclusion(known), () if is_empty else blocks, lambda: overview_json(known)
+    )
 
 
 def _conclusion(known: Overview) -> Conclusion:
-    counts = [
-        numbers.format_count(len(known.latest_cases), "case"),
-        numbers.format_count(len({one.id for one in (*known.runs, *known.variant_runs)}), "run"),
-        open_findings_text(known.findings),
-    ]
-    text = ", ".join(counts)
+    cases = numbers.format_count(len(known.latest_cases), "case")
+    n_runs = len({one.id for one in (*known.runs, *known.variant_runs)})
+    text = f"{cases}, {numbers.format_count(n_runs, 'run')}, {open_findings_text(known.findings)}"
     escalated = [
         f"{one.suite} {one.variant} has been degrading for {one.escalation.n_degrading} runs"
         for one in known.trends
         if one.escalation
     ]
-    text = "; ".join((text, *escalated))
     is_critical = any(one.severity == "critical" for one in known.findings)
     tone: Tone = "fail" if escalated or is_critical else "neutral"
-    return Conclusion(f"{text}.", tone)
+    return Conclusion(f"{'; '.join((text, *escalated))}.", tone)
 
 
 def _counts(known: Overview) -> tuple[dict[str, int], dict[str, int]]:

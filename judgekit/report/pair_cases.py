@@ -96,11 +96,12 @@ def comparison_lines(comparison: Comparison) -> str:
 
 def short_judge_names(judges: Iterable[str]) -> dict[str, str]:
     """The model of each judge, and the template too where two judges share a model."""
-    known = list(dict.fromkeys(judges))
-    models = [judge.rpartition(" ")[0] or judge for judge in known]
+    names = {judge: message.without_folders(judge) for judge in judges}
+    models = {judge: name.rpartition(" ")[0] or name for judge, name in names.items()}
+    n_of = Counter(models.values())
     return {
-        judge: message.printable(model if models.count(model) == 1 else judge.partition("@")[0])
-        for judge, model in zip(known, models, strict=True)
+        judge: message.printable(model if n_of[model] == 1 else names[judge].partition("@")[0])
+        for judge, model in models.items()
     }
 
 
@@ -267,7 +268,7 @@ class PairView:
         first = _ORDERS.index(one.order)
         who = f"{self._labels[first]} shown first"
         if not isinstance(one, Preference):
-            words = f"no choice: {message.FAILURE_WORDS[one.kind]}"
+            words = f"no choice: {message.failure_words(one.kind)}"
             return self._opinions.of(one, words, who=who, tone="inconclusive")
         facts = []
         if one.raw_first is not None and one.raw_second is not None:

@@ -76,9 +76,12 @@ def judge_plan_document(
     sufficiency, limit = plan.sufficiency(max_cost_usd), ""
     if max_cost_usd is not None and sufficiency is not None:
         limit = f" {_limit_words(sufficiency, max_cost_usd, plan.reserved_usd)}."
+    likely_usd = None if plan.price_usd is None else plan.price_usd[0]
     price = "; the price is unknown"
-    if plan.price_usd is not None:
-        price = f", about {numbers.format_usd(plan.price_usd[0])}"
+    if likely_usd is not None:
+        price = f", about {numbers.format_usd(likely_usd)}"
+    joint = plan.joint if isinstance(plan, GradePlan) else None
+    other_mode = [] if joint is None else [("--mode joint", _joint_words(joint, likely_usd))]
     model = message.without_folders(plan.model)
     text = f"{numbers.format_count(plan.n_calls, 'call')} to {model}{price}."
     if plan.n_calls == 0:
@@ -87,7 +90,7 @@ def judge_plan_document(
         kind="Plan",
         title=title,
         conclusion=Conclusion(up_to + text + limit),
-        blocks=(Lines((*labels, *subject, *_plan_rows(plan), *_joint_rows(plan))),),
+        blocks=(Lines((*labels, *subject, *_plan_rows(plan), *other_mode)),),
         data=lambda: {
             **asdict(plan),
             "n_calls": plan.n_calls,
@@ -134,17 +137,6 @@ def _plan_rows(plan: JudgePlan) -> list[LabelledText]:
         *_batch_rows(judge_batch_usd(plan)),
         ("models" if "," in plan.model else "judge", message.without_folders(plan.model)),
         ("template", plan.template),
-    ]
-
-
-def _joint_rows(plan: JudgePlan) -> list[LabelledText]:
-    if not isinstance(plan, GradePlan) or plan.joint is None:
-        return []
-    return [
-        (
-            "--mode joint",
-            _joint_words(plan.joint, None if plan.price_usd is None else plan.price_usd[0]),
-        )
     ]
 
 
@@ -201,6 +193,8 @@ _DERIVED = (
 
 def suite_plan_document(plan: SuitePlan) -> Document:
     """What a run would ask and cost, and what these figures rest on."""
+    # Where the gate asks for a value the table of its cases says it.
+    strata = stratum_note(one for one in plan.needs if one.least is None)
     rows = [
         *_answer_lines(plan),
         *_judging_lines(plan),
@@ -210,10 +204,10 @@ def suite_plan_document(plan: SuitePlan) -> Document:
             for model in plan.models
             if model.joint is not None
         ),
-        *_frozen_lines(plan),
+        *([("frozen", _frozen_words(plan))] if plan.is_frozen else []),
         *_batch_rows(suite_batch_usd(plan)),
         *(("can detect", _detectable_text(effect)) for effect in plan.detectable),
-        *_stratum_lines(plan),
+        *([("strata", strata)] if strata else []),
         *(("assumed", text) for text in _assumptions(plan)),
     ]
     # Whether the limit suffices; without one a price is neither good nor bad.
@@ -298,12 +292,6 @@ def _needs_table(plan: SuitePlan) -> Table | None:
         f"Cases for the gate to decide about {tier}",
         (note,),
     )
-
-
-def _stratum_lines(plan: SuitePlan) -> list[LabelledText]:
-    # Where the gate asks for a value the table says it.
-    words = stratum_note(one for one in plan.needs if one.least is None)
-    return [("strata", words)] if words else []
 
 
 _KINDS = {
@@ -421,12 +409,11 @@ def _money(plan: SuitePlan) -> str:
     return f"{least}{interval}{saved}"
 
 
-def _frozen_lines(plan: SuitePlan) -> list[LabelledText]:
+def _frozen_words(plan: SuitePlan) -> str:
     n = sum(model.likely.calls for model in plan.models)
     replies = numbers.format_count(n, "reply is", "replies are")
     missing = f"{replies} not cached: the run would exit with code 6"
-    words = f"no calls are made; {missing if n else 'every reply is cached'}"
-    return [("frozen", words)] if plan.is_frozen else []
+    return f"no calls are made; {missing if n else 'every reply is cached'}"
 
 
 def _limit_words(

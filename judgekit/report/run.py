@@ -179,14 +179,12 @@ def _rates_text(summary: RunSummary) -> str:
         rate, name = one.pass_rate, one.variant or "all"
         if isnan(rate.value):
             continue
-        low, high = rate.low * 100, rate.high * 100
-        interval = f" ({rate.level * 100:g} % interval {low:.0f} to {high:.0f} %)"
-        text = f"{name} passes {rate.value * 100:.0f} %{'' if isnan(low) else interval}"
+        text = f"{name} passes {numbers.format_rate_words(rate)}"
         text += f" of {numbers.format_count(rate.n, 'case')}"
         if n_open := one.n_undecided + one.n_errors:
-            bounds = f"the rate lies between {rate.worst * 100:.0f} and {rate.best * 100:.0f} %"
+            bounds = numbers.format_rate_range(rate.worst, rate.best, "and")
             answers = numbers.format_count(n_open, "answer has", "answers have")
-            text += f"; {answers} no verdict, so {bounds}"
+            text += f"; {answers} no verdict, so the rate lies between {bounds}"
         sentences.append(f"{text}.")
     return " ".join(sentences)
 
@@ -301,16 +299,17 @@ def run_notes(summary: RunSummary, *, is_stored: bool = True) -> list[LabelledTe
     reason = f": {message.one_line(run.reason)}" if run.reason else ""
     name = run.id if is_stored else "not stored"
     lines = [("run", f"{name} ({RUN_STATUS_WORDS[run.status]}{reason})"), *_partial_lines(summary)]
-    started = () if run.triggered_by is None else (run.triggered_by,)
-    lines += [("started by", message.one_line(text)) for text in started]
-    if owner := run.config.get("owner"):
-        lines.append(("owner", message.one_line(str(owner))))
-    if measure := run.config.get(SIMILARITY_KEY):
-        lines.append(("similarity", str(measure)))
+    config = run.config
+    about = {
+        "started by": run.triggered_by,
+        "owner": config.get("owner"),
+        "similarity": config.get(SIMILARITY_KEY),
+    }
+    lines += [(label, message.one_line(str(known))) for label, known in about.items() if known]
     # A rubric that nobody named still decides what passes, so that it is reported.
     defaults = config_rows(run, DEFAULT_RUBRICS_KEY)
     lines += [("rubric", words) for words in default_rubric_lines(defaults)]
-    n_without_judge = int(str(run.config.get(UNASKED_RUBRICS_KEY, 0)))
+    n_without_judge = int(str(config.get(UNASKED_RUBRICS_KEY, 0)))
     without = "with a rubric not judged: no judge; add --judge MODEL"
     lines += count_lines("rubric", n_without_judge, "case", without)
     lines += [("judge", message.without_folders(judge)) for judge in run.panel.judges]
@@ -437,16 +436,15 @@ def _variant_lines(
     lines = [("cost", f"{name}: {paid}")] if (paid := _cost(variant)) != "$0" else []
     # Undecided answers are left out of the rate: the bounds show how far they could move it.
     if n_open := variant.n_undecided + variant.n_errors:
-        rate = variant.pass_rate
         answers = numbers.format_count(n_open, "answer")
-        bounds = f"{rate.worst * 100:.0f} to {rate.best * 100:.0f} %"
+        bounds = numbers.format_rate_range(variant.pass_rate.worst, variant.pass_rate.best)
         words = f"the rate would be {bounds}, depending on {answers} without a verdict"
         lines.append(("bounds", f"{name}: {words}"))
     for kind, n in variant.errors.items():
         answers = numbers.format_count(n, "answer")
         lines.append(("errors", f"{name}: {answers}: {TARGET_ERROR_WORDS[kind]}"))
     for kind, n in variant.failures.items():
-        judgments = f"{numbers.format_count(n, 'judgment')}: {message.FAILURE_WORDS[kind]}"
+        judgments = f"{numbers.format_count(n, 'judgment')}: {message.failure_words(kind)}"
         lines.append(("failed", f"{name}: {judgments} (left out of the means, not counted as 0)"))
         # Several variants have the same failure: its message is shown once.
         if (first := messages.pop(kind, None)) is not None:
@@ -550,10 +548,8 @@ def _tier_text(one: TierGateResult) -> str:
     result = f"{what}: {words} {one.tier or 'the threshold'}"
     if isnan(one.value.value):
         return f"{result}: no answer has a value, {one.least:g} required"
-    value = f"value {one.value.value:.2f}"
-    if not isnan(one.value.low):
-        value += f" [{one.value.low:.2f}, {one.value.high:.2f}]"
-    text = f"{result}: {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
+    value = numbers.format_mean(one.value)
+    text = f"{result}: value {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
     if one.held != "inconclusive":
         return text
     if one.n_without:

@@ -7,7 +7,7 @@ case lasts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set as AbstractSet
 from math import fsum
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from judgekit.report.document import PASS_TONES, Block, CaseTable, PageJson
 from judgekit.report.message import TARGET_ERROR_WORDS
 
 if TYPE_CHECKING:
-    from judgekit.records import AssertionResult, Output, RunInfo, Score, TraceEvent
+    from judgekit.records import AssertionResult, RunInfo, TraceEvent
     from judgekit.report.case_table import JudgeReplies
 
 RUN_STATES = {
@@ -150,11 +150,8 @@ class RunCases:
             "undecided": "open" in states,
             "error": "error" in states or any(one.result.failures for one in counted),
         }
-        # Where no repeat passes, the most serious of them says what is wrong.
-        state = min(states, key=lambda key: RUN_STATES[key].rank)
-        if len(states) > 1 and "pass" in states:
-            state = "mixed"
-        return GridCell(state, mean, filters=[name for name, holds in found.items() if holds])
+        filters = [name for name, holds in found.items() if holds]
+        return GridCell(shared_state(states), mean, filters=filters)
 
 
 def answer_state(answer: Outcome) -> str:
@@ -164,16 +161,24 @@ def answer_state(answer: Outcome) -> str:
     return PASS_STATES[answer.passed]
 
 
+def shared_state(states: AbstractSet[str]) -> str:
+    """The state of several answers to one case."""
+    if len(states) > 1 and "pass" in states:
+        return "mixed"
+    # Where no repeat passes, the most serious of them says what is wrong.
+    return min(states, key=lambda key: RUN_STATES[key].rank)
+
+
 def judges_disagree(judgments: Sequence[Judgment], rubric: Rubric | None) -> bool:
-    """Whether two judgments of one criterion contradict each other."""
+    """Whether two judgments of one criterion, and of one turn, contradict each other."""
     # They do where one reaches the value from which the criterion passes and the other does not, or
     # where they are at least half the scale apart. Judges of a panel, repeats of a judge and human
     # reviewers count alike, each by the own value, before any calibration.
-    values: dict[str, list[float]] = {}
+    values: dict[tuple[str, int | None], list[float]] = {}
     for one in judgments:
-        values.setdefault(one.criterion, []).append(one.value)
+        values.setdefault((one.criterion, one.turn), []).append(one.value)
     thresholds = {} if rubric is None else _thresholds(rubric)
-    for name, each in values.items():
+    for (name, _), each in values.items():
         if max(each) - min(each) >= _DISAGREEMENT:
             return True
         threshold = thresholds.get(name)
@@ -199,6 +204,9 @@ def shown_answer(
 ) -> PageJson:
     """What a page shows of one answer: output with marks, judgments, checks, scores and trace."""
     result, output = answer.result, answer.result.output
+    error = output.error
+    if error is not None and output.error_kind:
+        error = f"{TARGET_ERROR_WORDS[output.error_kind]}: {error}"
     opinions = Opinions(replies)
     # Quotes are numbered before their places are marked.
     groups = [*_criteria(answer, rubric, opinions)]
@@ -213,7 +221,7 @@ def shown_answer(
             message.with_repeat(result.variant, result.repeat),
             text,
             images=output.images,
-            error=_error_text(output),
+            error=error,
             marks=opinions.marks(text),
             facts=answer_facts(answer),
         ),
@@ -224,7 +232,14 @@ def shown_answer(
         "opinions": groups,
         "exchanges": opinions.exchanges,
         "checks": [_shown_check(one) for one in result.checks],
-        "scores": [_shown_score(one) for one in (*result.scores, *answer.scores)],
+        "scores": [
+            {
+                "name": one.name,
+                "value": numbers.format_decimal(one.value),
+                "text": ", ".join(score_facts(one)),
+            }
+            for one in (*result.scores, *answer.scores)
+        ],
         "trace": [_shown_event(event) for event in output.trace],
     }
 
@@ -256,16 +271,9 @@ def _criteria(answer: Outcome, rubric: Rubric | None, opinions: Opinions) -> Ite
 
 def _opinion(one: Judgment | JudgeFailure, opinions: Opinions) -> PageJson:
     if isinstance(one, JudgeFailure):
-        return opinions.of(one, f"no judgment: {message.FAILURE_WORDS[one.kind]}", tone="error")
+        return opinions.of(one, f"no judgment: {message.failure_words(one.kind)}", tone="error")
     score, value = numbers.format_score(one), numbers.format_decimal(one.value)
     return opinions.of(one, score, value=value, quotes=opinions.quotes(one.evidence))
-
-
-def _error_text(output: Output) -> str | None:
-    if output.error is None:
-        return None
-    kind = f"{TARGET_ERROR_WORDS[output.error_kind]}: " if output.error_kind else ""
-    return f"{kind}{output.error}"
 
 
 def _shown_check(check: AssertionResult) -> PageJson:
@@ -278,11 +286,6 @@ def _shown_check(check: AssertionResult) -> PageJson:
         "actual": actual,
         "parts": [_shown_check(part) for part in check.parts],
     }
-
-
-def _shown_score(score: Score) -> PageJson:
-    value = numbers.format_decimal(score.value)
-    return {"name": score.name, "value": value, "text": ", ".join(score_facts(score))}
 
 
 def _shown_event(event: TraceEvent) -> PageJson:

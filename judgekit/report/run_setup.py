@@ -13,7 +13,6 @@ from judgekit.report.document import (
     Axis,
     Block,
     CaseTable,
-    Cell,
     Details,
     Lines,
     Plot,
@@ -75,27 +74,23 @@ def _parameters(judge: CalibratedJudge) -> str:
     if judge.parameters is None:
         return "unknown"
     pairs = (f"{name} {value}" for name, value in judge.parameters.items())
-    return message.printable(", ".join(pairs)) or "of the provider"
+    return ", ".join(pairs) or "of the provider"
 
 
 def _costs(summary: RunSummary) -> tuple[Block, ...]:
-    def usd(amount: float) -> str:
-        return numbers.format_usd(amount) if amount else numbers.DASH
-
-    def total(variant: VariantFigures) -> Cell:
-        money = variant.money
-        return Cell(numbers.format_usd(money.total_usd, unknown=not money.is_complete))
-
+    paid = numbers.format_paid
     table = table_of(
         summary.variants,
         {
             "variant": lambda one: one.variant or "all",
-            "answers": lambda one: usd(one.money.targets_usd),
-            "judges": lambda one: usd(one.money.judges_usd),
-            "embeddings": lambda one: usd(one.money.checks_usd),
-            "paid": total,
-            "saved by the cache": lambda one: usd(one.money.saved_usd),
-            "recorded answers had cost": lambda one: usd(one.money.recorded_usd),
+            "answers": lambda one: paid(one.money.targets_usd),
+            "judges": lambda one: paid(one.money.judges_usd),
+            "embeddings": lambda one: paid(one.money.checks_usd),
+            "paid": lambda one: numbers.format_usd(
+                one.money.total_usd, unknown=not one.money.is_complete
+            ),
+            "saved by the cache": lambda one: paid(one.money.saved_usd),
+            "recorded answers had cost": lambda one: paid(one.money.recorded_usd),
         },
     )
     spent = summary.spent

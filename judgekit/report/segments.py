@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from judgekit.evaluation import GroupFigures, StratumNeed, VariantFigures
     from judgekit.report.document import Block, T
 
+    VariantGroups = Mapping[str, GroupFigures]
+
 _FEWEST_CASES = 10
 # A longer table would push the conclusion out of a terminal: tags are then shown with -v.
 _MOST_ROWS = 30
@@ -100,23 +102,20 @@ def _each_once(
 
 def variant_segments(variants: Sequence[VariantFigures], note: str = "") -> Block:
     """The pass rate and the value of each variant by stratum and tag."""
-    n_cases = max((one.n_cases for one in variants), default=0)
-    strata, tags = (
-        {
-            name: {one.variant: group[name] for one, group in groups if name in group}
-            for name in dict.fromkeys(name for _, group in groups for name in group)
+
+    def by_name(groups: Mapping[str, Mapping[str, GroupFigures]]) -> dict[str, VariantGroups]:
+        names = dict.fromkeys(name for group in groups.values() for name in group)
+        return {
+            name: {variant: group[name] for variant, group in groups.items() if name in group}
+            for name in names
         }
-        for groups in (
-            [(one, one.strata) for one in variants],
-            [(one, one.tags) for one in variants],
-        )
-    )
+
     return segment_block(
-        strata,
-        tags,
+        by_name({one.variant: one.strata for one in variants}),
+        by_name({one.variant: one.tags for one in variants}),
         _variant_table,
         size=lambda groups: max(one.n_cases for one in groups.values()),
-        n_cases=n_cases,
+        n_cases=max((one.n_cases for one in variants), default=0),
         note=note,
     )
 
@@ -128,7 +127,7 @@ def name_column(segments: Iterable[str]) -> Column:
     return Column("", "id" if is_short else "text", max_width=_LONGEST_NAME)
 
 
-def _variant_table(segments: Mapping[str, Mapping[str, GroupFigures]], title: str) -> Table:
+def _variant_table(segments: Mapping[str, VariantGroups], title: str) -> Table:
     has_many = len({variant for groups in segments.values() for variant in groups}) > 1
     rows: list[tuple[str | Cell, ...]] = []
     for name, groups in segments.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -36,7 +37,7 @@ from judgekit.report.comparison import comparison_document, score_comparison_doc
 from judgekit.report.document import Conclusion, Document, Entries, Entry, Lines, Notes, not_empty
 from judgekit.report.listings import comparison_json, comparison_setup, score_comparison_setup
 from judgekit.report.pair_cases import comparison_cases
-from judgekit.report.run_cases import RUN_STATES, answer_state, shown_answer
+from judgekit.report.run_cases import RUN_STATES, answer_state, shared_state, shown_answer
 
 if TYPE_CHECKING:
     from judgekit.evaluation import ComparedScores, Outcome, ScoreComparison
@@ -107,14 +108,13 @@ def _with_setup(
     resting = approvals_resting_on(store, (info.id,))
     names = ", ".join(f"{one.id} ({one.variant})" for one in resting)
     about = Lines((*setup.rows, *([("approvals", names)] if names else [])))
-    summary = document.data()
     return replace(
         document,
         blocks=(*document.blocks, about),
         # The JSON has the stored record too; the page has only what follows from it.
         data=lambda: {
             "comparison": comparison_json(info),
-            "summary": summary,
+            "summary": document.data(),
             "approvals": [one.id for one in resting],
         },
     )
@@ -206,6 +206,7 @@ class _ChangedCases:
 
     def __init__(self) -> None:
         self._changed: dict[str, list[tuple[float, Entry]]] = {"worse": [], "better": []}
+        self._n = Counter[str]()
 
     def take(self, change: GridCell, a: _Answers, b: _Answers) -> None:
         before, after = _mean(a), _mean(b)
@@ -218,6 +219,7 @@ class _ChangedCases:
         entry = Entry(f"{b[0].result.case.id}: {figures}", lines, change.state, tone)
         found = self._changed[change.state]
         found.append((-abs(after - before), entry))
+        self._n[change.state] += 1
         # Large runs have many; sorted at the limit's double, so that few are held.
         if len(found) > 2 * _MOST_CHANGED:
             found.sort(key=lambda row: row[0])
@@ -227,7 +229,8 @@ class _ChangedCases:
         blocks = []
         for state, found in self._changed.items():
             first = sorted(found, key=lambda row: row[0])[:_MOST_CHANGED]
-            note = "" if len(first) == len(found) else f"the {len(first)} largest changes"
+            n = self._n[state]
+            note = "" if n <= _MOST_CHANGED else f"the {_MOST_CHANGED} largest of {n:,} changes"
             entries = tuple(entry for _, entry in first)
             blocks.append(Entries(entries, f"{state.capitalize()} cases", note))
         return not_empty(blocks)
@@ -279,15 +282,14 @@ def _change(a: _Answers, b: _Answers) -> GridCell:
         return GridCell("unknown", text="no value")
     gap = after - before
     if abs(gap) <= _SAME:
-        return GridCell("same", text="0.00")
-    return GridCell("better" if gap > 0 else "worse", text=numbers.format_decimal(gap, "+.2f"))
+        return GridCell("same", 0.0, "0.00")
+    return GridCell("better" if gap > 0 else "worse", gap, numbers.format_decimal(gap, "+.2f"))
 
 
 def _answers_cell(answers: _Answers, *, shows_value: bool) -> GridCell | None:
     if not answers:
         return None
-    states = {answer_state(one) for one in answers}
-    state = states.pop() if len(states) == 1 else "mixed"
+    state = shared_state({answer_state(one) for one in answers})
     return GridCell(state, _mean(answers) if shows_value else None)
 
 
@@ -368,6 +370,6 @@ def _sides_lines(
     rows = []
     for place, (side, (run, variant)) in enumerate(zip("AB", sides, strict=True)):
         name = f"{names[place]}, " if names else ""
-        judges = ", ".join(run.panel.judges) or "nobody"
+        judges = ", ".join(map(message.without_folders, run.panel.judges)) or "nobody"
         rows.append((side, f"{name}{variant} of run {run.id}, judged by {judges}"))
     return Lines(tuple(rows))

@@ -1,6 +1,7 @@
 """Prints a `Document` with rich: the conclusion first, in colour, then the blocks.
 
-Pages are made in `html`, from the same documents.
+It is imported when something is printed: rich takes a tenth of a second. Pages are made in `html`,
+from the same documents.
 """
 
 from __future__ import annotations
@@ -9,6 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from typing import TYPE_CHECKING, Literal
+
+from rich import box
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from judgekit.report.document import (
     CaseTable,
@@ -26,14 +33,13 @@ from judgekit.report.document import (
     Table,
     TextChange,
     Tone,
+    is_drawing_only,
 )
 from judgekit.report.message import printable, safe_text
 from judgekit.report.numbers import DASH
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table as RichTable
-    from rich.text import Text
 
     from judgekit.report.document import Block
 
@@ -72,8 +78,6 @@ def print_document(console: Console, document: Document, *, verbose: bool = Fals
 
 def print_passage(console: Console, title: str, text: Text, *, style: str = "bold") -> None:
     """Print a title and, indented below it, a text that keeps its line breaks."""
-    from rich.padding import Padding  # noqa: PLC0415 - a tenth of a second, only when printing
-
     console.print(_text(title, style))
     console.print(Padding(text, (0, 0, 0, _INDENT_STEP), expand=False))
 
@@ -87,8 +91,6 @@ class HangingText:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """The lines as they fit the console, without white space up to its width."""
-        from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
-
         for line in self._text.split("\n", allow_blank=True):
             for part in self._wrap(line, console, options.max_width - len(self._margin)):
                 row = Text(self._margin) + part
@@ -97,8 +99,6 @@ class HangingText:
 
     @staticmethod
     def _wrap(line: Text, console: Console, width: int) -> Iterator[Text]:
-        from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
-
         indent = len(line.plain) - len(line.plain.lstrip(" "))
         hang = indent + _INDENT_STEP
         # In a very narrow terminal an indent would leave no room for words.
@@ -150,10 +150,9 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
 
 
 def _label_grid(rows: Iterable[tuple[Text, Text]], *, margin: int) -> RichTable:
-    from rich.table import Table as Grid  # noqa: PLC0415 - a tenth of a second, only when printing
 
     # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
-    grid = Grid(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+    grid = RichTable(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column(overflow="fold", max_width=_LABEL_WIDTH + margin)
     grid.add_column(overflow="fold")
     for label, text in rows:
@@ -169,7 +168,6 @@ def _print_passage(block: Passage, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Entries)
 def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
-    from rich.text import Text  # noqa: PLC0415
 
     hint = f"; {block.hint}" if block.hint and not verbose else ""
     _print_title(console, block.title, f"{block.note}{hint}")
@@ -187,9 +185,7 @@ def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Section)
 def _print_section(block: Section, console: Console, *, verbose: bool) -> None:
-    # A heading over nothing but plots would stand alone: a terminal draws none.
-    is_drawing = all(isinstance(inner, Plot) for inner in block.blocks) and not block.intro
-    if is_drawing:
+    if is_drawing_only(block):
         return
     # Few readers need details, and what fills the screen hides the conclusion.
     if isinstance(block, Details) and not verbose:
@@ -259,8 +255,6 @@ def _column_widths(
     columns: Sequence[Column], rows: Sequence[Sequence[Text]], width: int
 ) -> list[int] | None:
     """How wide each column is; None where a word, a number or an id would have to be cut."""
-    from rich.cells import cell_len  # noqa: PLC0415 - a tenth of a second, only when printing
-
     least, most = [], []
     for place, column in enumerate(columns):
         texts = [printable(column.name), *(row[place].plain for row in rows)]
@@ -291,8 +285,6 @@ _BREAK = re.compile(r"(?<=\w[-_/@,=])(?=[A-Za-z])")
 
 def _wrapped(text: Text, width: int) -> Text:
     """A text with a line break wherever its next word, or part of an id, does not fit."""
-    from rich.cells import cell_len  # noqa: PLC0415 - a tenth of a second, only when printing
-
     lines = [text.plain[: len(text.plain) - len(text.plain.lstrip())]]
     for word in re.findall(r"\S+\s?", text.plain):
         for part in [word] if cell_len(word.rstrip()) <= width else _BREAK.split(word):
@@ -310,9 +302,6 @@ def _rich_table(
     widths: Sequence[int],
     rules_after: frozenset[int],
 ) -> RichTable:
-    from rich import box  # noqa: PLC0415 - a tenth of a second, only when printing
-    from rich.table import Table as RichTable  # noqa: PLC0415
-
     # A table of moved columns has no names: an empty head would be a line of nothing.
     table = RichTable(
         header_style="dim", box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False,
@@ -349,8 +338,6 @@ def _print_title(console: Console, title: str, note: str = "") -> None:
 
 def _text(text: str, style: str = "") -> Text:
     """Foreign text as it stands: neither markup nor control characters act on the terminal."""
-    from rich.text import Text  # noqa: PLC0415 - a tenth of a second, only when printing
-
     # `printable` strips the indent, which is ours and not of the foreign text.
     indent = text[: len(text) - len(text.lstrip(" "))]
     return Text(indent + printable(text), style=style)

@@ -26,6 +26,7 @@ from judgekit.report.document import (
     Table,
     not_empty,
     page_path,
+    rate_cell,
     table_of,
 )
 from judgekit.stats.estimate import Estimate
@@ -67,8 +68,13 @@ def trend_document(
     )
     tone: Tone = "fail" if worst.escalation else _TONES[worst.direction.direction]
     conclusion = Conclusion("; ".join(map(_sentence, trends)), tone)
-    title = f"Trend of {suite}"
-    return Document(title, conclusion, tuple(blocks), lambda: _json(suite, trends), kind="Trend")
+
+    def data() -> dict[str, object]:
+        every = [trend_json(one) for one in trends]
+        # The first variant stands at the top, too.
+        return {"suite": suite, **every[0], "trends": every}
+
+    return Document(f"Trend of {suite}", conclusion, tuple(blocks), data, kind="Trend")
 
 
 def _sentence(trend: QualityTrend) -> str:
@@ -80,10 +86,8 @@ def _sentence(trend: QualityTrend) -> str:
     if trend.direction.reason == "insufficient-data":
         text = f"{trend.variant}: {_REASONS['insufficient-data']}, so there is no direction"
     elif trend.direction.reason == "consistent":
-        first, last = (
-            _plain(value, is_rate=trend.measure == "pass_rate") for value in (known[-n], known[-1])
-        )
-        text += f" over the last {n} runs, {first} → {last}"
+        as_text = numbers.format_share if trend.measure == "pass_rate" else numbers.format_decimal
+        text += f" over the last {n} runs, {as_text(known[-n])} → {as_text(known[-1])}"
     else:
         text += f": {_REASONS[trend.direction.reason]}"
     if trend.escalation:
@@ -211,36 +215,20 @@ def _dots(trend: QualityTrend, places: range, name: str) -> Series:
 
 
 def figure_cell(figure: StoredFigure, *, is_rate: bool = False) -> Cell:
-    """A stored figure, whose interval a page draws."""
-    text = figure_text(figure, is_rate=is_rate)
+    """A stored figure with its interval, which a page draws."""
     if figure.value is None:
-        return Cell(text)
+        return Cell(numbers.DASH)
     low, high = (nan if end is None else end for end in (figure.low, figure.high))
     known = Estimate(
         value=figure.value, low=low, high=high, n=figure.n, method="stored with its run"
     )
-    return Cell(text, estimate=known)
+    # Written as on the page of its run.
+    return rate_cell(known) if is_rate else Cell(numbers.format_mean(known), estimate=known)
 
 
 def figure_text(figure: StoredFigure, *, is_rate: bool = False) -> str:
     """A stored figure with its interval."""
-    text = _plain(figure.value, is_rate=is_rate)
-    if figure.low is None or figure.high is None:
-        return text
-    ends = ", ".join(_plain(end, is_rate=is_rate, unit="") for end in (figure.low, figure.high))
-    return f"{text} [{ends}]"
-
-
-def _plain(value: float | None, *, is_rate: bool, unit: str = " %") -> str:
-    if value is None:
-        return numbers.DASH
-    return f"{value * 100:.0f}{unit}" if is_rate else f"{value:.2f}"
-
-
-def _json(suite: str, trends: Sequence[QualityTrend]) -> dict[str, object]:
-    """The first variant at the top, all of them in `trends`."""
-    every = [trend_json(one) for one in trends]
-    return {"suite": suite, **every[0], "trends": every}
+    return figure_cell(figure, is_rate=is_rate).text
 
 
 def trend_json(trend: QualityTrend) -> dict[str, object]:
@@ -300,17 +288,18 @@ def history_document(
     if current:
         best = ", ".join(f"{one.variant} version {one.number}" for one in current)
         text += f"; current: {best}"
-    data = {
-        "suite": suite,
-        "versions": [_version_json(one) for one in versions],
-        "imported": [{"id": one.id, **one.fields} for one in imported],
-    }
     return Document(
-        f"History of {suite}",
-        Conclusion(text),
-        not_empty((table_of(versions, columns), Notes(_notes(versions)), *_imported(imported))),
-        lambda: data,
         kind="History",
+        title=f"History of {suite}",
+        conclusion=Conclusion(text),
+        blocks=not_empty(
+            (table_of(versions, columns), Notes(_notes(versions)), *_imported(imported))
+        ),
+        data=lambda: {
+            "suite": suite,
+            "versions": [_version_json(one) for one in versions],
+            "imported": [{"id": one.id, **one.fields} for one in imported],
+        },
     )
 
 

@@ -119,7 +119,13 @@ class StoredComparisons(Database):
         with self.reading() as connection:
             number = number_of(connection, table, name)
             if number is None and number_of(connection, blind_comparisons, name) is None:
-                number = _score_comparison_with_prefix(connection, name)
+                number, blind = (
+                    number_with_prefix(connection, each, name, nouns="comparisons")
+                    for each in (table, blind_comparisons)
+                )
+                if number is not None and blind is not None:
+                    hint = "give more of the id"
+                    raise InputError(f"several comparisons begin with {name!r}", hint=hint)
             if number is None:
                 return _read_comparison(connection, _find_comparison(connection, name))
             text = connection.scalar(select(table.c.json).where(table.c.no == number))
@@ -306,16 +312,6 @@ def _find_comparison(connection: Connection, name: str) -> int:
                 hint=f"show it: judgekit show {name}",
             )
         raise UnknownNameError("comparison", name, known)
-    return number
-
-
-def _score_comparison_with_prefix(connection: Connection, name: str) -> int | None:
-    number, other = (
-        number_with_prefix(connection, table, name, nouns="comparisons")
-        for table in (score_comparisons, blind_comparisons)
-    )
-    if number is not None and other is not None:
-        raise InputError(f"several comparisons begin with {name!r}", hint="give more of the id")
     return number
 
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -102,6 +102,8 @@ def prepare_database_file(file: Path, *, create: bool) -> None:
     """Create the database's folder (0700) and file (0600) if they are missing."""
     # A file that is there is not touched: closing a second descriptor of it would drop the locks
     # that SQLite holds on it in this process.
+    if file.is_dir():
+        raise StoreError(f"{file} is a folder, and no database", hint="name a file in it")
     if file.exists():
         return
     if not create:
@@ -184,14 +186,14 @@ class ServerLocks:
 
     def close(self) -> None:
         """Release every lock by ending the session."""
-        if self._session is not None:
-            if self._pid != os.getpid():  # a parent process has these locks; it would lose them
-                _INHERITED.append(self._session)
-                self._session = None
-                return
-            self._session.invalidate()  # returned to the pool, it would keep its locks
-            self._session.close()
-            self._session = None
+        session, self._session = self._session, None
+        if session is None:
+            return
+        if self._pid != os.getpid():  # a parent process has these locks; it would lose them
+            _INHERITED.append(session)
+        else:
+            session.invalidate()  # returned to the pool, it would keep its locks
+            session.close()
 
     def _ask(self, query: str, run_no: int) -> object:
         if self._session is None:
@@ -345,7 +347,12 @@ class Database:
         self._reset_after_fork()
         with self._lock, map_database_errors(self.location.name):
             if self._writer is None:
-                self._writer = self._open_writer()
+                writer = self._engine.connect().execution_options(**{WRITES_OPTION: True})
+                if self._engine.dialect.name == "postgresql":
+                    # What two runs both have (a case, a rubric) is taken from whoever stored it
+                    # first.
+                    writer.execution_options(isolation_level="READ COMMITTED")
+                self._writer = writer
             try:
                 with self._writer.begin():
                     yield self._writer
@@ -372,13 +379,6 @@ class Database:
     def _unlock(self, run_no: int) -> None:
         with map_database_errors(self.location.name):
             self._locks.release(run_no)
-
-    def _open_writer(self) -> Connection:
-        connection = self._engine.connect().execution_options(**{WRITES_OPTION: True})
-        if self._engine.dialect.name == "postgresql":
-            # What two runs both have (a case, a rubric) is taken from whoever stored it first.
-            connection.execution_options(isolation_level="READ COMMITTED")
-        return connection
 
     def _open(self, lock_file: FileLocks | None, *, create: bool) -> None:
         with self.reading() as connection:
@@ -492,12 +492,8 @@ def _copy_database(file: Path, found: int) -> Path:
     try:
         os.close(os.open(copy, os.O_RDWR | os.O_CREAT, 0o600))
         # SQLite's own copying sees what is still in the write-ahead log.
-        source, target = sqlite3.connect(file), sqlite3.connect(copy)
-        try:
+        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
-        finally:
-            source.close()
-            target.close()
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
             f"{file} has schema {found} and must be migrated, but cannot be copied first: {error}",

@@ -118,8 +118,12 @@ def _misplaced(row: RowValues, found: str | None) -> str:
 
 
 def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
-    """Supersede current rows that differ from the new ones."""
-    _supersede_changed_outputs(connection, batch.rows(outputs))
+    produced = batch.rows(outputs)
+    is_changed = supersede(connection, outputs, ANSWER_COLUMNS, produced, only_changed=True)
+    for row in produced if is_changed else ():
+        if not _has_current(connection, outputs, row):  # its judgments belong to another output
+            for table in OBSERVATION_KEYS:
+                supersede(connection, table, ANSWER_COLUMNS, [row])
     for table in (failures, judgments, checks, scores):
         keys = OBSERVATION_KEYS[table]
         supersede(connection, table, keys, batch.rows(table), only_changed=True)
@@ -130,15 +134,6 @@ def _supersede_changed(connection: Connection, batch: ObservationBatch) -> None:
         ]
         if ends:  # a shorter list replaces the longer one entirely
             connection.execute(statement, ends)
-
-
-def _supersede_changed_outputs(connection: Connection, rows: Sequence[RowValues]) -> None:
-    if not supersede(connection, outputs, ANSWER_COLUMNS, rows, only_changed=True):
-        return
-    for row in rows:
-        if not _has_current(connection, outputs, row):  # its judgments belong to another output
-            for table in OBSERVATION_KEYS:
-                supersede(connection, table, ANSWER_COLUMNS, [row])
 
 
 def _bound_parameters(row: RowValues) -> RowValues:

@@ -77,20 +77,7 @@ class ResultFilter:
 def read_results(
     reading: Reading, run_no: int, run: RunInfo, wanted: ResultFilter
 ) -> Iterator[CaseResult]:
-    query = _results_query(run_no, wanted)
-    # Observations arrive in the order of the replies, which differs from run to run.
-    order = _JudgmentOrder(run)
-
-    def load(connection: Connection, page: Rows) -> tuple[Rows, list[CaseResult]]:
-        rows = _within_memory(page)
-        return rows, _load_results(connection, run_no, run.id, rows, order)
-
-    for _, results in pages(reading, query, answer_order(), size=_RESULTS_PAGE, load=load):
-        yield from results
-
-
-def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ...]]:
-    return (
+    query = (
         select(
             answers.c.place,
             answers.c.variant_no,
@@ -107,6 +94,15 @@ def _results_query(run_no: int, wanted: ResultFilter) -> Select[tuple[object, ..
         .where(answers.c.run_no == run_no, *_conditions(wanted))
         .order_by(*answer_order())
     )
+    # Observations arrive in the order of the replies, which differs from run to run.
+    order = _JudgmentOrder(run)
+
+    def load(connection: Connection, page: Rows) -> tuple[Rows, list[CaseResult]]:
+        rows = _within_memory(page)
+        return rows, _load_results(connection, run_no, run.id, rows, order)
+
+    for _, results in pages(reading, query, answer_order(), size=_RESULTS_PAGE, load=load):
+        yield from results
 
 
 def _conditions(wanted: ResultFilter) -> Iterator[ColumnElement[bool]]:
@@ -252,7 +248,24 @@ class AnswerProgress:
 
 
 def read_progress(reading: Reading, run_no: int) -> Iterator[AnswerProgress]:
-    query = _progress_query(run_no)
+    query = (
+        select(
+            answers.c.case_id,
+            answers.c.place,
+            answers.c.variant_no,
+            answers.c.repeat,
+            answers.c.is_done,
+            variants.c.variant,
+            outputs.c.is_error,
+            outputs.c.error_kind,
+            _count_current(judgments).label("n_judgments"),
+            _count_current(failures).label("n_failures"),
+        )
+        .join(variants, HAS_VARIANT)
+        .outerjoin(outputs, is_current_for_answer(outputs))
+        .where(answers.c.run_no == run_no)
+        .order_by(*answer_order())
+    )
     for row in paged_rows(reading, query, answer_order(), size=_PROGRESS_PAGE):
         yield AnswerProgress(
             key=ItemKey(row.case_id, row.variant, row.repeat),
@@ -308,7 +321,6 @@ def read_run_state(connection: Connection, run_no: int) -> str:
 
 
 def answer_order() -> tuple[Column[object], ...]:
-    """The order in which answers of a run are read."""
     return answers.c.place, answers.c.variant_no, answers.c.repeat
 
 
@@ -316,27 +328,6 @@ def is_current_for_answer(table: Table) -> ColumnElement[bool]:
     """The condition that a row is a current observation of an answer."""
     same = [table.c[name] == answers.c[name] for name in ANSWER_COLUMNS]
     return and_(table.c.superseded_at.is_(None), *same)
-
-
-def _progress_query(run_no: int) -> Select[tuple[object, ...]]:
-    return (
-        select(
-            answers.c.case_id,
-            answers.c.place,
-            answers.c.variant_no,
-            answers.c.repeat,
-            answers.c.is_done,
-            variants.c.variant,
-            outputs.c.is_error,
-            outputs.c.error_kind,
-            _count_current(judgments).label("n_judgments"),
-            _count_current(failures).label("n_failures"),
-        )
-        .join(variants, HAS_VARIANT)
-        .outerjoin(outputs, is_current_for_answer(outputs))
-        .where(answers.c.run_no == run_no)
-        .order_by(*answer_order())
-    )
 
 
 def _count_current(table: Table) -> ScalarSelect[int]:
@@ -353,7 +344,6 @@ def spent_usd(
     *,
     only_replaced: bool = False,
 ) -> float:
-    """Total cost of a run in US dollars."""
     with reading() as connection:
         if only_replaced and not connection.scalar(_has_replaced(), {"run_no": run_no}):
             return 0.0

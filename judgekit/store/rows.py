@@ -215,7 +215,6 @@ def ending_columns(status: str, reason: str | None, at: datetime | None) -> RowV
 
 
 def insert_config(connection: Connection, config: JsonObject) -> str:
-    """Store a suite as it is run."""
     try:
         text = canonical_json(config)
     except (TypeError, ValueError) as error:
@@ -275,7 +274,6 @@ def _case_row(connection: Connection, key: str, case: Case, text: str, at: str) 
 def insert_variants(
     connection: Connection, run_no: int, found: Iterable[tuple[int, Variant]]
 ) -> None:
-    """Store variants of a run with their positions."""
     rows = [
         record_row(variants, one, run_no=run_no, no=no, variant=name_text("variant id", one.id))
         for no, one in found

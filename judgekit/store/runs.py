@@ -135,7 +135,10 @@ class RunStore(StoredRuns, StoredComparisons):
             row |= _this_process() if is_running else {}
             connection.execute(update(runs).where(runs.c.no == number).values(row))
         if not is_running:
-            self._unlock_run(run_id)
+            with self._lock:
+                if self._locked_runs.pop(run_id, None) is not None:
+                    self._variants.pop(number, None)
+                    self._unlock(number)
             self.checkpoint()
 
     def add(self, run_id: str, observed: Sequence[Observation]) -> None:
@@ -150,8 +153,12 @@ class RunStore(StoredRuns, StoredComparisons):
         number = self._locked_number(run_id)
         with self._lock:
             # A copy: if the transaction fails, the new variants were never stored.
-            known = dict(self._known_variants(number))
+            known = dict(self._variants.get(number, {}))
             with self.writing() as connection:
+                if not known:
+                    query = select(variants.c.variant, variants.c.no)
+                    of_run = query.where(variants.c.run_no == number).order_by(variants.c.no)
+                    known = {row.variant: row.no for row in connection.execute(of_run)}
                 add_observations(connection, number, known, observed)
                 _forget_figures(connection, number)
             self._variants[number] = known
@@ -276,7 +283,10 @@ class RunStore(StoredRuns, StoredComparisons):
             # Two annotators may answer at the same moment: the second waits for the first.
             query = select(label_packets.c.json).where(own).with_for_update()
             packet = read_record(records.LabelPacket, connection.execute(query).scalar_one())
-            both = sorted((*packet.labels, *labels), key=_labelled_at)
+            both = sorted(
+                (*packet.labels, *labels),
+                key=lambda one: str((one.metadata or {}).get("labelled_at") or ""),
+            )
             known = {(one.case_id, one.criterion, one.annotator): one for one in both}
             changed = packet.model_copy(update={"labels": tuple(known.values())})
             connection.execute(update(label_packets).where(own).values(json=record_text(changed)))
@@ -320,28 +330,9 @@ class RunStore(StoredRuns, StoredComparisons):
                 )
             self._locked_runs[run_id] = number
 
-    def _unlock_run(self, run_id: str) -> None:
-        with self._lock:
-            number = self._locked_runs.pop(run_id, None)
-            if number is not None:
-                self._variants.pop(number, None)
-                self._unlock(number)
-
-    def _known_variants(self, number: int) -> dict[str, int]:
-        if number not in self._variants:
-            query = select(variants.c.variant, variants.c.no).where(variants.c.run_no == number)
-            with self.reading() as connection:
-                found = connection.execute(query.order_by(variants.c.no))
-                self._variants[number] = {row.variant: row.no for row in found}
-        return self._variants[number]
-
 
 def _item_slot(item: HumanItem) -> str:
     return judgment_slot(item.criterion, item.judge, item.repeat)
-
-
-def _labelled_at(label: Label) -> str:
-    return str((label.metadata or {}).get("labelled_at") or "")
 
 
 def _queue_row(connection: Connection, item: HumanItem) -> Row[tuple[object, ...]]:

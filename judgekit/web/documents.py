@@ -61,7 +61,13 @@ from judgekit.web.events import read_progress_of
 from judgekit.web.home import FindingsCache, home_document
 
 if TYPE_CHECKING:
-    from judgekit.records import CalibrationInUse, CalibrationState, Finding, RunInfo
+    from judgekit.records import (
+        CalibrationInUse,
+        CalibrationState,
+        ComparisonInfo,
+        Finding,
+        RunInfo,
+    )
     from judgekit.report import Block, CaseTable, JudgeReplies, Tone
     from judgekit.store import RunStore
 
@@ -180,14 +186,19 @@ class ResultDocuments:
         """A blind comparison, or one of scores."""
         info = self._store.any_comparison(name)
         approvals = [one.id for one in approvals_resting_on(self._store, (info.id,))]
-        n_analyses = (
-            0 if isinstance(info, ScoreComparisonInfo) else len(self._store.analyses(info.id))
-        )
         return self.held.open(
             page_path("comparisons", info.id),
-            [comparison_json(info), approvals, n_analyses],
+            [comparison_json(info), approvals, self._comparison_state(info)],
             lambda: stored_comparison_document(self._store, info, self._replies, has_page=True),
         )
+
+    def _comparison_state(self, info: ComparisonInfo | ScoreComparisonInfo) -> list[object]:
+        if isinstance(info, ScoreComparisonInfo):
+            # Its figures follow from the answers of both runs, which labels change.
+            return [self._store.run_state(side.run_id or "") for side in (info.a, info.b)]
+        pairs = () if info.finished_at is not None else self._store.compared(info.id)
+        answers = [(one.place, len(one.preferences), len(one.failures)) for one in pairs]
+        return [len(self._store.analyses(info.id)), answers]
 
     def difference(self, a: str = "", b: str = "") -> Document:
         """Two variants of stored runs side by side, each named RUN::VARIANT."""
@@ -341,10 +352,7 @@ class RunSpending(Record):
 
     def row(self) -> dict[str, str]:
         """The amounts by the heads of their columns; one of unknown price is never shown as $0."""
-        parts = {name: getattr(self, name) for name in _PAID_FOR}
-        texts = {
-            name: numbers.format_usd(usd) if usd else numbers.DASH for name, usd in parts.items()
-        }
+        texts = {name: numbers.format_paid(getattr(self, name)) for name in _PAID_FOR}
         paid = numbers.format_usd(self.paid, unknown=bool(self.n_unknown))
         return {**texts, "paid": paid, "saved by the cache": numbers.format_usd(self.saved)}
 

@@ -103,22 +103,25 @@ class EditFolder:
         """The file of a name relative to the folder; 403 for what may not be opened."""
         parts = name.split("/")
         if any(part in {"", "..", "."} or part.startswith(".") or "\0" in part for part in parts):
-            raise _forbidden("hidden files and paths outside of the folder cannot be opened")
+            raise HTTPException(
+                403, "hidden files and paths outside of the folder cannot be opened"
+            )
         if Path(name).suffix.lower() not in SUFFIXES or "\\" in name:
-            raise _forbidden(f"only files that end in {', '.join(SUFFIXES)} can be opened")
+            raise HTTPException(403, f"only files that end in {', '.join(SUFFIXES)} can be opened")
         # A link may lead out of the folder, or to a file with another suffix.
         path = (self.folder / name).resolve()
         inside = path.relative_to(self.folder) if path.is_relative_to(self.folder) else None
         is_hidden = inside is not None and any(part.startswith(".") for part in inside.parts)
         if inside is None or is_hidden or path.suffix.lower() not in SUFFIXES:
-            raise _forbidden(
+            raise HTTPException(
+                403,
                 f"{name} is a link to a file that cannot be opened\n"
-                "It leads out of the folder, to a hidden file, or to one of another type."
+                "It leads out of the folder, to a hidden file, or to one of another type.",
             )
         if not path.exists():
             raise HTTPException(404, f"there is no file {name} in the folder")
         if not path.is_file():
-            raise _forbidden(f"{name} is a folder, not a file")
+            raise HTTPException(403, f"{name} is a folder, not a file")
         return path
 
     def listing(self) -> Iterator[tuple[str, CheckedFile]]:
@@ -155,7 +158,7 @@ class EditFolder:
         checked = self.check(name, text)
         # By what it is on disk: the text that was typed may look like anything.
         if self.check(name).is_recorded:
-            raise _forbidden(f"{name} holds recorded evidence and is not edited")
+            raise HTTPException(403, f"{name} holds recorded evidence and is not edited")
         if checked.count("error") and not allow_errors:
             raise HTTPException(422, f"not saved: {checked.summary}")
         path = self.path_of(name)
@@ -202,10 +205,6 @@ class ChangedOnDiskError(Exception):
     def __init__(self, found: FileContent) -> None:
         super().__init__()
         self.found = found
-
-
-def _forbidden(message: str) -> HTTPException:
-    return HTTPException(403, message)
 
 
 class _Named(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +15,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from judgekit.errors import JudgekitError
+from judgekit.evaluation import UNASKED_CASES_KEY
+from judgekit.records import config_part
 from judgekit.report import format_count, message, numbers
 
 if TYPE_CHECKING:
@@ -44,29 +46,34 @@ class RunProgress:
 
     @property
     def n_total(self) -> int | None:
-        """The answers that there will be; None where that is unknown."""
-        n = self.run.n_cases
-        return None if n is None else n * self.run.repeats * len(self.variants)
+        """The answers that there will be, without retries; None where that is unknown."""
+        return self._n_planned(self.variants)
 
     def lines(self) -> tuple[tuple[str, str], ...]:
         """The progress of all, and of each variant by its name: `12 of 40 answers, 1 error`."""
-        variants = ((message.printable(one.variant), self._words(one)) for one in self.variants)
-        return ("all", self._words(*self.variants)), *variants
+        variants = ((message.printable(one.variant), self._words([one])) for one in self.variants)
+        return ("all", self._words(self.variants)), *variants
 
-    def _words(self, *parts: VariantProgress) -> str:
-        n_done, n_total = sum(one.n_done for one in parts), self.n_total
-        counts = [
-            format_count(n_done, "answer")
-            if n_total is None
-            else f"{n_done:,} of "
-            + format_count(n_total // len(self.variants) * len(parts), "answer")
-        ]
-        n_errors, n_failures = (
-            sum(getattr(one, name) for one in parts) for name in ("n_errors", "n_failures")
-        )
+    def _words(self, parts: Sequence[VariantProgress]) -> str:
+        n_done, n_planned = sum(one.n_done for one in parts), self._n_planned(parts)
+        n_errors = sum(one.n_errors for one in parts)
+        n_failures = sum(one.n_failures for one in parts)
+        counts = [format_count(n_done, "answer")]
+        if n_planned is not None and n_done > n_planned:
+            counts.append("retries included")
+        elif n_planned is not None:
+            counts = [f"{n_done:,} of {format_count(n_planned, 'answer')}"]
         counts += [format_count(n_errors, "error")] if n_errors else []
         counts += [format_count(n_failures, "judge failure")] if n_failures else []
         return ", ".join(counts)
+
+    def _n_planned(self, parts: Sequence[VariantProgress]) -> int | None:
+        if self.run.n_cases is None:
+            return None
+        # Cases may name the variants that they are for.
+        unasked = config_part(self.run, UNASKED_CASES_KEY)
+        n_unasked = sum(int(str(unasked.get(one.variant, 0))) for one in parts)
+        return (self.run.n_cases * len(parts) - n_unasked) * self.run.repeats
 
 
 def read_progress_of(store: RunStore, name: str) -> RunProgress:

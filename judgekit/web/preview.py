@@ -16,7 +16,7 @@ from judgekit.fingerprint import fingerprint
 from judgekit.models import count_messages
 from judgekit.models.request import IMAGE_TOKENS, ModelRequest
 from judgekit.records import RECORDED_PREFIX, CaseSource, ItemKey, Output, Record, total_cost
-from judgekit.report import PASS_TONES, message, numbers
+from judgekit.report import PASS_TONES, judgment_facts, message, numbers
 from judgekit.scoring import conclude, portable_judge_name
 from judgekit.targets import RecordedTarget
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _MOST_CASES = 1000
 _TYPED = "typed"
-_SHOWN = {"criterion", "raw", "value", "rationale", "confidence", "evidence", "cached", "cost_usd"}
 _RECORDED_NOTE = (
     "Recorded replies belong to the recorded outputs and the prompts of that time: they do not "
     "change when the case or the rubric does."
@@ -243,7 +242,7 @@ def _price_words(questions: Sequence[_Question]) -> str:
         return replies
     likely = total_cost(counter.likely().price_usd for counter in counters)
     most = total_cost(counter.most().price_usd for counter in counters)
-    price = "price unknown"
+    price = numbers.PRICE_UNKNOWN
     if likely is not None and most is not None:
         price = f"about {numbers.format_usd(likely)}, at most {numbers.format_usd(most)}"
     calls = f"{numbers.format_count(n, 'call')}, {price}"
@@ -255,7 +254,7 @@ def _price_words(questions: Sequence[_Question]) -> str:
 def _request_json(one: _Question) -> JsonObject:
     subject, counted = one.request.subject, count_messages(one.request.messages, one.request.model)
     price = one.counter.likely().price_usd
-    words = "price unknown" if price is None else f"about {numbers.format_usd(price)}"
+    words = numbers.PRICE_UNKNOWN if price is None else f"about {numbers.format_usd(price)}"
     if one.is_recorded:
         words = "recorded" if one.is_cached else "not recorded"
     elif one.is_cached:
@@ -280,7 +279,14 @@ def _verdict_json(verdict: Verdict) -> JsonObject:
         "tone": PASS_TONES[verdict.passed],
         "conclusion": f"{words[verdict.passed]}; value {value}",
         "judgments": [
-            one.model_dump(mode="json", include=_SHOWN) | {"judge": portable_judge_name(one.judge)}
+            {
+                **one.model_dump(
+                    mode="json", include={"criterion", "raw", "rationale", "evidence"}
+                ),
+                "judge": portable_judge_name(one.judge),
+                "value": numbers.format_decimal(one.value),
+                "facts": [*judgment_facts(one)],
+            }
             for one in verdict.judgments
         ],
         "notes": [

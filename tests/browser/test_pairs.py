@@ -347,3 +347,41 @@ def test_a_case_fits_a_phone(page: Page, pairs: Path, name: str) -> None:
     page.set_viewport_size({"width": 320, "height": 700})
     body = opened(page, pairs, f"{name}.html", "c4")
     assert body.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_the_largest_drop_comes_first_and_differences_are_sorted(page: Page, pairs: Path) -> None:
+    page.goto(file_url(pairs / "sides.html"))
+    head = page.locator("#cases").get_by_role("columnheader", name="B - A")
+    shown = []
+    for direction in ("ascending", "descending"):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", direction)
+        cells = page.locator("tr[data-row] td[data-column='2']").all_inner_texts()
+        shown.append([float(re.sub(r"[^-+.0-9]", "", text)) for text in cells])
+    assert shown[0] == sorted(shown[0]) != sorted(shown[0], reverse=True) == shown[1]
+
+
+def test_choices_are_sorted_as_the_legend_has_them(page: Page, pairs: Path) -> None:
+    page.goto(file_url(pairs / "comparison.html"))
+    head = page.get_by_role("columnheader", name="A first")
+    orders = []
+    for direction in ("ascending", "descending"):
+        head.get_by_role("button").click()
+        expect(head).to_have_attribute("aria-sort", direction)
+        orders.append(page.locator("tr[data-row] td[data-column='0'] .word").all_inner_texts())
+    assert orders[0] == ["A wins"] * orders[0].count("A wins") + ["B wins"] * orders[0].count(
+        "B wins"
+    )
+    assert orders[1] == orders[0][::-1] != orders[0]
+
+
+def test_the_list_of_keys_is_that_of_the_page(page: Page, pairs: Path, run_page: Path) -> None:
+    lists = []
+    for place in (pairs / "sides.html", run_page):
+        page.goto(file_url(place))
+        page.get_by_role("button", name="Keyboard shortcuts").click()
+        dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
+        lists.append(dialog.locator("th").all_inner_texts())
+    sides, run = ({text.strip() for text in one} for one in lists)
+    assert sides - run >= {"d", "s", "n N", "1 … 7"}
+    assert run - sides >= {"e", "r"}

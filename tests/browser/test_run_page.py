@@ -334,6 +334,17 @@ def test_a_quote_leads_to_its_place_and_back(small: Page) -> None:
     expect(opened.locator(".quotes li.at")).to_contain_text(QUOTES[1])
 
 
+def test_a_quote_without_a_place_in_the_output_leads_nowhere(page: Page, tmp_path: Path) -> None:
+    """A quote from one turn of a conversation is found, but not in the text of the output."""
+    turn = judged(1.0, turn=1, evidence=(Evidence(quote="within 30 days", match="exact"),))
+    page.goto(file_url(write_run_page(tmp_path / "turns.html", [make_result(0, turn)])))
+    page.locator("tr[data-row] a").click()
+    found = drawer(page).locator(".quotes li")
+    expect(found).to_contain_text("within 30 days")
+    expect(found.get_by_role("button")).to_have_count(0)
+    expect(found.get_by_text("not found in the output")).to_have_count(0)
+
+
 def test_a_case_has_verdict_reasons_checks_and_trace(small: Page) -> None:
     opened = open_case(small, "case=refund&answer=a")
     text = opened.inner_text()

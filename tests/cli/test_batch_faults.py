@@ -86,17 +86,20 @@ def test_what_was_asked_before_a_change_is_not_sent_with_what_is_asked_now(
     assert "finished when the same is submitted again" in bench.run("batch", "status").out
 
 
+@pytest.mark.parametrize("one_is_served", [True, False])
 def test_replies_that_came_before_the_lock_are_not_paid_for_again(
-    tmp_path: Any, server: BatchServer
+    tmp_path: Any, server: BatchServer, *, one_is_served: bool
 ) -> None:
     served, rejected, open_one = (
         other_request(text, "openai/m").model_copy(update={"api_base": server.url})
         for text in ("served", "rejected", "open")
     )
     cache = MemoryCache()
-    cache.put(served, ModelReply(text="{}", finish_reason="stop"))
     cache.put_rejected(rejected, ModelReply(text="{", finish_reason="length"))
-    requests = {one.key: one for one in (served, rejected, open_one)}
+    requests = {one.key: one for one in (rejected, open_one)}
+    if one_is_served:
+        cache.put(served, ModelReply(text="{}", finish_reason="stop"))
+        requests[served.key] = served
     job = submit_requests(BatchFolder(tmp_path), requests, cache=cache, prices=PriceTable())
     assert [one.n_requests for one in asyncio.run(job).sent] == [1]
     assert [line["custom_id"] for line in server.lines(server.batches["batch-0"])] == [open_one.key]

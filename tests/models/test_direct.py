@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from judgekit.errors import ModelError, SettingsError
+from judgekit.models import connect
 from judgekit.models.rate_limit import LimitedModel
 from judgekit.models.request import Model
 from judgekit.models.transports import DirectModel
@@ -79,6 +80,31 @@ async def test_a_refused_key_says_which_variable_to_look_at(
             await model.complete(ask())
         await model.aclose()
     assert "sentinel-4711" not in str(caught.value)
+
+
+@pytest.mark.parametrize("is_variable", [True, False])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(
+    monkeypatch: pytest.MonkeyPatch, *, is_variable: bool
+) -> None:
+    address = "http://me:sentinel-4711@[::1/v1"
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    if is_variable:
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(SettingsError, match="is no HTTP address") as caught:
+        connect("openai/m", api_base=None if is_variable else address)
+    assert "sentinel" not in str(caught.value)
+
+
+async def test_an_organization_of_two_lines_is_refused_without_a_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org\nX-Other: 1")
+    with OpenAILikeServer() as server:
+        model = DirectModel("openai/m", api_base=server.url)
+        with pytest.raises(SettingsError, match="OPENAI_ORG_ID has more than one line"):
+            await model.complete(ask())
+        await model.aclose()
+        assert server.n_requests == 0
 
 
 async def test_a_key_of_two_lines_is_refused_without_a_call(

@@ -96,6 +96,8 @@ async def test_what_the_model_will_not_take_is_told_when_it_is_looked_up() -> No
         (ServedReply(body={"data": []}), "protocol"),
         (ServedReply(body={"data": [{"embedding": []}]}), "protocol"),
         (ServedReply(body={"data": [{"embedding": ["x"]}]}), "protocol"),
+        (ServedReply(body={"data": [{"embedding": [0.5, float("inf")]}]}), "protocol"),
+        (ServedReply(body={"data": [{"embedding": [0.5, float("nan")]}]}), "protocol"),
         (ServedReply(body=b"[1]"), "protocol"),
     ],
 )
@@ -131,7 +133,7 @@ async def test_litellm_gives_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -
     assert reply.usage.input_tokens == 7
 
 
-@pytest.mark.parametrize("text", [None, "no base64!", "AAA="])
+@pytest.mark.parametrize("text", [None, "no base64!", "AAA=", "AACAfw=="])  # the last: infinity
 def test_a_kept_reply_that_holds_no_vector_is_named(text: str | None) -> None:
     with pytest.raises(ModelError, match="holds no vector"):
         reply_vector(ModelReply(text=text))

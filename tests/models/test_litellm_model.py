@@ -77,6 +77,26 @@ def test_a_used_up_quota_and_an_odd_status_are_told_from_their_classes() -> None
     assert fault_of_exception("p", RuntimeError("?")).kind == "internal"
 
 
+@pytest.mark.parametrize(
+    ("name", "parent", "words", "kind"),
+    [
+        ("CallerCredentialAuthenticationError", "AuthenticationError", "no", "auth"),
+        ("CallerCredentialRateLimitError", "RateLimitError", "slower", "rate_limited"),
+        ("CallerCredentialRateLimitError", "RateLimitError", "insufficient_quota", "quota"),
+        ("EndpointNotSupportedByModelError", "BadRequestError", "no", "bad_request"),
+        ("MalformedRequestFieldError", "BadRequestError", "no", "bad_request"),
+        ("UnsupportedEndpointError", "BadRequestError", "no", "bad_request"),
+    ],
+)
+def test_exceptions_of_newer_releases_of_litellm_have_a_kind(
+    name: str, parent: str, words: str, kind: str
+) -> None:
+    newer = type(name, (getattr(litellm.exceptions, parent),), {})
+    error = newer(message=words, llm_provider="p", model="m")
+    assert name in EXCEPTION_KINDS
+    assert fault_of_exception("p", error).kind == kind
+
+
 async def test_litellm_is_kept_from_the_network_and_from_env_files() -> None:
     await sent_by("openai/m", ask())
     assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"

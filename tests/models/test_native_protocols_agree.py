@@ -246,8 +246,6 @@ OF_CLAUDE: dict[str, Any] = {
     "refusal with details": claude(reason="refusal", stop_details={"type": "refusal"}),
     "cut off": claude("{", reason="max_tokens"),
     "stop sequence": claude("a", reason="stop_sequence", stop_sequence="x"),
-    "pause": claude("a", reason="pause_turn"),
-    "window full": claude("a", reason="model_context_window_exceeded"),
     "no reason": claude("a", reason=None),
     "unknown end": claude("a", reason="weird"),
     "a tool nobody offered": claude(
@@ -337,6 +335,13 @@ async def test_every_shape_of_a_reply_is_read_alike(
 ) -> None:
     _, results = await both(model, ServedReply(body=body), ask())
     assert comparable(results[0]) == comparable(results[1]), name
+
+
+@pytest.mark.parametrize("reason", ["pause_turn", "model_context_window_exceeded"])
+async def test_what_claude_did_not_finish_is_cut_short(reason: str) -> None:
+    # litellm has these two as finished until 1.106.
+    _, results = await both(CLAUDE, ServedReply(body=claude("a", reason=reason)), ask())
+    assert comparable(results[0])["finish_reason"] == "length"
 
 
 async def test_thoughts_are_counted_where_the_provider_counts_them() -> None:

@@ -49,7 +49,8 @@ def test_a_refusal_is_a_filtered_reply_with_its_words(message: dict[str, Any]) -
         (None, "stop"), ("eos", "stop"), ("end_turn", "stop"), ("weird", "stop"),
         ("length", "length"), ("max_tokens", "length"), ("SAFETY", "content_filter"),
         ("content_filter", "content_filter"), ("tool_use", "tool_calls"),
-        ("model_length", "length"),
+        ("model_length", "length"), ("model_context_window_exceeded", "length"),
+        ("pause_turn", "length"), ("content_filtered", "content_filter"),
     ],
 )  # fmt: skip
 def test_the_reason_of_the_end_has_one_name(reason: str | None, expected: Any) -> None:
@@ -68,6 +69,7 @@ def test_the_reason_of_the_end_has_one_name(reason: str | None, expected: Any) -
             ("rate_limited", 429, "slow down"),
         ),
         ({"finish_reason": "insufficient_system_resource"}, ("overloaded", 502, ANY)),
+        ({"finish_reason": "network_error"}, ("overloaded", 502, ANY)),
     ],
 )
 def test_a_text_that_the_provider_broke_off_is_no_reply(choice: Any, expected: Any) -> None:

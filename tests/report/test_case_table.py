@@ -87,6 +87,13 @@ def test_repeats_and_human_reviewers_disagree_with_the_judge_like_another_one() 
     assert filters_of(human) == [["disagree"]]
 
 
+def test_judgments_of_different_turns_are_no_disagreement() -> None:
+    turns = [judged(value, turn=n) for n, value in enumerate((1.0, 0.0), start=1)]
+    assert "disagree" not in filters_of(case_table([make_result(0, *turns)]))[0]
+    again = [judged(value, turn=1, repeat=n) for n, value in enumerate((1.0, 0.0))]
+    assert "disagree" in filters_of(case_table([make_result(0, *again)]))[0]
+
+
 def test_the_threshold_is_that_of_the_criterion_in_the_rubric_of_the_case() -> None:
     strict = make_rubric(make_criterion(pass_value=0.9))
     case = make_case(rubric=strict)

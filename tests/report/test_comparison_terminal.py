@@ -10,6 +10,7 @@ from judgekit.evaluation.comparison_result import SequentialEvidence
 from judgekit.evaluation.pairing import LeftOut
 from judgekit.report import comparison_document, comparison_lines, document_data, print_document
 from judgekit.report.comparison import comparison_notes, decision_conclusion
+from judgekit.report.html import render_html
 from judgekit.report.numbers import format_p_value
 from tests.evaluation.pairs import compared, several, summed
 from tests.report.drawing import drawn, plain_console
@@ -60,8 +61,12 @@ def test_the_notes_tell_which_place_a_judge_favours(outcome: str, place: str) ->
 
 
 def test_the_place_of_a_single_pair_has_no_interval() -> None:
-    said = lines(comparison_notes(summed(several(a=1))))
+    found = summed(several(a=1))
+    said = lines(comparison_notes(found))
     assert "position: the answer shown first was preferred 50 % of the time\n" in said + "\n"
+    page = render_html(comparison_document(found))
+    assert ">50 %</td>" in page
+    assert "[–" not in page
 
 
 def test_the_notes_tell_scores_lengths_and_where_looking_stopped() -> None:

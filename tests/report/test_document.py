@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
+from markdown_it import MarkdownIt
 from rich.console import Console
 
 from judgekit.report import (
@@ -265,6 +267,21 @@ def test_markdown_has_every_block_and_escapes_foreign_text() -> None:
     rows = [line for line in text.splitlines() if line.startswith("| ") and "---" not in line]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
     assert markdown_text("a | *b* <c> [d](e)") == "a \\| \\*b\\* \\<c\\> \\[d\\](e)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["&lt;b&gt; &copy;", "~~gone~~", "~~~", "- item", "+ item", "1. item", "2) item", "---", "==="],
+)
+def test_markdown_shows_foreign_text_as_it_stands(text: str) -> None:
+    blocks = (Lines((("label", "a"), ("", text))), Notes((text,)), Entries((Entry(text),)))
+    made = render_markdown(Document("Title", Conclusion("Done."), blocks, dict))
+    shown = MarkdownIt("gfm-like", {"linkify": False}).render(made)
+    plain = html.unescape(re.sub(r"<[^>]*>", "", shown))
+    assert plain.count(text) == 3
+    assert shown.count("<h") == 1
+    assert shown.count("<ul>") == 2
+    assert "<ol>" not in shown
 
 
 def test_json_has_null_for_what_is_undefined() -> None:

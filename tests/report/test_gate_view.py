@@ -55,6 +55,11 @@ def test_a_tier_of_nothing_says_so() -> None:
     assert "value 0.85, 0.8 required" in tier("passed", value=estimate(0.85, nan, nan))
 
 
+def test_a_narrow_interval_of_a_tier_has_more_digits() -> None:
+    found = tier("passed", value=estimate(0.9, 0.8962, 0.9038))
+    assert "value 0.900 [0.896, 0.904], 0.8 required" in found
+
+
 def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
     found = "-0.20 [-0.30, -0.10] since run-0 (40 cases), a drop of 0.1 allowed"
     assert drop("failed") == f"v1: pass rate dropped too far: {found}"

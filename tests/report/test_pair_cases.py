@@ -21,6 +21,7 @@ from judgekit.records import (
     Preference,
 )
 from judgekit.report import RankingCases, comparison_cases
+from judgekit.report.pair_cases import short_judge_names
 from judgekit.store import RunStore
 from tests.evaluation.pairs import compared, said
 from tests.factories import make_case, make_output, make_rubric
@@ -210,3 +211,18 @@ def test_comparisons_of_a_file_have_no_outputs() -> None:
     found = ranked(("c1", "x", "y", "a"), has_outputs=False)
     assert found.full["c1"]["answers"] == []
     assert found.rows_of("c1", "x and y: overall")[0][1] == "x is preferred (shown first)"
+
+
+def test_judges_of_a_panel_are_named_without_the_folders_of_their_files() -> None:
+    names = short_judge_names([
+        "recorded:/home/ada/a.jsonl pairwise/criterion@1",
+        "recorded:/home/ada/b.jsonl pairwise/criterion@1",
+        "openai/m pairwise/criterion@1",
+        "openai/m pairwise/default@2",
+    ])  # fmt: skip
+    assert [*names.values()] == [
+        "recorded:…/a.jsonl",
+        "recorded:…/b.jsonl",
+        "openai/m pairwise/criterion",
+        "openai/m pairwise/default",
+    ]

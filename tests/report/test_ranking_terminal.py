@@ -89,7 +89,7 @@ def test_everything_that_is_missing_is_counted() -> None:
     asked = RankingProvenance(
         is_adaptive=True, ended="cost", n_planned=40, n_errors=2,
         failures={"unreadable": 3}, failure_messages={"unreadable": "no verdict\n  look"},
-        left_out=LeftOut(n_only_a=2, only_a=("c7", "c8"), n_other_input=1, other_input=("c9",)),
+        left_out=LeftOut(n_only_a=3, only_a=("c7", "c8"), n_other_input=1, other_input=("c9",)),
     )  # fmt: skip
     same = judged("x", "y", "c5", "tie", "tie")._replace(choices=(), is_identical=True)
     text = shown([*met("x", "y", "a", "b", None, "tie"), same], questioned=asked)
@@ -99,7 +99,7 @@ def test_everything_that_is_missing_is_counted() -> None:
     assert "bounds 40 to 60 % wins of x, depending on these" in text
     assert "same 1 comparison of identical texts: counted as ties without a call" in text
     assert "errors 2 comparisons with an output that records an error; not judged" in text
-    assert "left out 2 cases missing for some variants: c7, c8" in text
+    assert "left out 3 cases missing for some variants: c7, c8, …" in text
     assert "left out 1 case with different inputs: c9" in text
     assert "failed 3 questions: no verdict could be read" in text
 

@@ -190,3 +190,17 @@ def test_the_message_of_a_failure_is_not_given_to_another_variant() -> None:
     assert "\nfirst in the run: case c0: no score\n" in found
     alone = told(first, result(1), variants=(Variant(id="v"), Variant(id="w")))
     assert "\ncase c0: no score" in alone
+
+
+def test_the_page_of_a_large_run_does_not_claim_certainty() -> None:
+    results = [result(place, float(place % 10 > 0)) for place in range(20_000)]
+    more = run_document(summarize_run(results, run(n_cases=20_000))).conclusion.more
+    assert more == "v passes 90.0 % (95 % interval 89.6 to 90.4 %) of 20,000 cases."
+
+
+def test_few_answers_without_a_verdict_have_bounds_that_differ() -> None:
+    results = [result(place, None if place < 2 else 1.0) for place in range(1_000)]
+    summary = summarize_run(results, run(n_cases=1_000))
+    bounds = "the rate would be 99.8 to 100.0 %, depending on 2 answers without a verdict"
+    assert bounds in "\n".join(text for _, text in run_notes(summary))
+    assert "so the rate lies between 99.8 and 100.0 %" in run_document(summary).conclusion.more

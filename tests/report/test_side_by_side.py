@@ -12,6 +12,7 @@ from judgekit.evaluation import compare_stored_scores, new_score_comparison
 from judgekit.records import RunPanel
 from judgekit.report import document_data, score_comparison_cases, side_by_side_document
 from judgekit.report.document import CaseTable
+from judgekit.report.markdown import render_markdown
 from judgekit.store import RunStore
 from tests.factories import make_case, make_output, make_rubric
 from tests.report.case_pages import ShownCases, cases_of_table
@@ -64,7 +65,7 @@ def test_each_case_is_worse_better_or_the_same(store: RunStore) -> None:
     }  # fmt: skip
     assert shown.ids[0] == "c1", "what got worse comes first"
     assert shown.filters("c1") == {"worse", "changed"}
-    assert shown.cells("c1")[2] == ("B is worse", None, "-0.75")
+    assert shown.cells("c1")[2] == ("B is worse", -0.75, "-0.75")
     assert shown.cells("c3") == [("passes", 1.0, ""), None, ("in one only", None, "only in A")]
 
 
@@ -206,3 +207,32 @@ def test_only_tagged_cases_are_shown_where_only_they_are_compared(store: RunStor
     shown = cases_of_table(score_comparison_cases(store, found, ("v1", "v1"), info.tags))
     assert list(shown.full) == ["c0"]
     assert shown.counts["better"] == 1
+
+
+def test_repeats_that_never_pass_are_not_called_passing_in_some(store: RunStore) -> None:
+    config = {"settings": {"repeats": 2}}
+    failing, passing = (
+        [scored(0, value, key=key("c0", repeat=n)) for n, value in enumerate(values)]
+        for values in ((0.0, None), (1.0, 1.0))
+    )
+    keep(store, "old", *failing, config=config)
+    keep(store, "new", *passing, config=config)
+    assert cases(beside(store)).cells("c0")[0] == ("fails", 0.0, "")
+
+
+@pytest.mark.parametrize("n", [41, 30])
+def test_of_many_changed_cases_it_is_said_how_many_are_listed(store: RunStore, n: int) -> None:
+    keep(store, "old", *(scored(place, 1.0) for place in range(n)))
+    keep(store, "new", *(scored(place, 0.5) for place in range(n)))
+    text = render_markdown(beside(store))
+    assert text.count("**worse**") == 20
+    assert f"## Worse cases\n\nthe 20 largest of {n} changes\n" in text
+
+
+def test_a_judge_is_named_without_the_folder_of_its_file(store: RunStore) -> None:
+    panel = RunPanel(judges=("recorded:/home/ada/replies.jsonl pointwise/default@1",))
+    for name in ("old", "new"):
+        keep(store, name, scored(0, 1.0), panel=panel)
+    text = render_markdown(beside(store))
+    assert "judged by recorded:…/replies.jsonl pointwise/default@1" in text
+    assert "ada" not in text

@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_ours(tmp_path: Path) -> Non
 
 
 def test_a_folder_is_not_a_database(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="unable to open database file"):
+    with pytest.raises(StoreError, match=r"is a folder, and no database\n.*name a file in it"):
         RunStore(tmp_path)
 
 

@@ -135,6 +135,23 @@ def test_the_number_of_answers_may_be_unknown(store: RunStore) -> None:
     assert (progress.n_total, progress.lines()[0]) == (None, ("all", "1 answer"))
 
 
+def test_cases_that_name_other_variants_are_not_waited_for(store: RunStore) -> None:
+    store.begin(make_run("run-1", "a", "b", n_cases=3, config={"n_cases_unasked": {"b": 2}}))
+    store.add("run-1", [answer(key("c", "b"))])
+    progress = read_progress_of(store, "run-1")
+    assert progress.n_total == 4
+    assert [text for _, text in progress.lines()] == [
+        "1 of 4 answers", "0 of 3 answers", "1 of 1 answer",
+    ]  # fmt: skip
+
+
+def test_answers_that_are_tried_again_may_be_more_than_the_cases(store: RunStore) -> None:
+    store.begin(make_run(n_cases=1, config={"settings": {"retry_failed": 1}}))
+    store.add("run-1", [answer(key(repeat=n)) for n in range(2)])
+    progress = read_progress_of(store, "run-1")
+    assert (progress.n_total, progress.lines()[0]) == (1, ("all", "2 answers, retries included"))
+
+
 def test_the_page_of_a_running_run_has_no_conclusion(store: RunStore, served: Served) -> None:
     add_run(store, status="running")
     page = served.get("/runs/run-1").text

@@ -256,6 +256,24 @@ def test_blind_comparisons_have_a_page(store: RunStore, served: Served) -> None:
     assert served.get("/comparisons/cmp-2").status == 404
 
 
+def test_a_comparison_that_goes_on_is_read_again(store: RunStore, served: Served) -> None:
+    store.begin_comparison(comparison_info("cmp-1", n_pairs=3))
+    for n in range(1, 4):
+        store.add_pairs("cmp-1", [compared_pair(n)])
+        page = served.get("/comparisons/cmp-1").text
+        assert len(json.loads(served.get(f"{chunks_of(page)}0").text)) == n
+
+
+def test_a_comparison_of_scores_follows_its_runs(store: RunStore, served: Served) -> None:
+    runs = [add_run(store, name) for name in ("run-1", "run-2")]
+    info = new_score_comparison((runs[0], "v1"), (runs[1], "v1"), now=datetime.now(UTC))
+    store.add_score_comparison(info)
+    before = served.get(f"/comparisons/{info.id}").text
+    label = said("accuracy", 0.0, judge="Ada", source="human")
+    store.add("run-2", [part(key("case-0", "v1"), said=(label,))])
+    assert chunks_of(served.get(f"/comparisons/{info.id}").text) != chunks_of(before)
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

@@ -61,7 +61,6 @@ class VerifyReport:
 
 
 def cache_stats(cache: ReplyCache) -> CacheStats:
-    """What a cache holds and what it has saved."""
     n_rejected = sum(len(cache.rejected(key)) for key in cache.rejected_keys())
     return CacheStats(len(cache), n_rejected, cache.n_bytes(), cache.counts())
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import diskcache
 
-from judgekit.byte_lock import BEYOND_TEXT, lock_byte, unlock_byte
+from judgekit.byte_lock import BEYOND_TEXT, FileLocks, lock_byte
 from judgekit.errors import StoreError, is_disk_full
 from judgekit.models.cache.entries import CacheWarning, WriteFailedError
 from judgekit.models.cache.reply_cache import LocalKeyLocks, ReplyCache, SpillFile
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from judgekit.models.cache.sql_rows import Execute
 
 _BATCH = 500
-_UTC_NOW = partial(datetime.now, UTC)
 # A folder one may not write to is a choice of its owner; a full disk is a fault that must be seen.
 _FORBIDDEN = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
-_READ_ONLY = ("readonly database", "unable to open database file")  # in SQLite's words
+_CANNOT_OPEN = "unable to open database file"  # in SQLite's words, as these
+_READ_ONLY = ("readonly database", _CANNOT_OPEN)
 
 
 class DiskCache(ReplyCache):
@@ -93,7 +93,9 @@ class DiskCache(ReplyCache):
         else:
             rows, locks, goes_on = _open_writable(place)
         rescue = SpillFile(place.path, goes_on=goes_on, temporary=temporary)
-        super().__init__(rows, locks, location=place.path, rescue=rescue, now=now or _UTC_NOW)
+        super().__init__(
+            rows, locks, location=place.path, rescue=rescue, now=now or partial(datetime.now, UTC)
+        )
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
@@ -141,15 +143,14 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
 
     def __init__(self, folder: Path) -> None:
         try:
-            with _map_write_errors("opened"):
-                super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
-                stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
-                self._local, opened = _Connections(), self._local
-                self._local.pid, self._local.con = opened.pid, opened.con
-        except StoreError:
+            super().__init__(str(folder), timeout=BUSY_TIMEOUT_S, **DISKCACHE_SETTINGS)
+            stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
+            self._local, opened = _Connections(), self._local
+            self._local.pid, self._local.con = opened.pid, opened.con
+        except _WRITE_ERRORS as error:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
-            raise
+            raise _write_error(error, "opened") from error
         except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
             # diskcache trusts the settings it finds in the file as text, and as names of arguments.
             raise DamagedFileError(f"the cache's settings were altered: {error}") from error
@@ -165,7 +166,7 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
     """Runs one statement on the connection of this thread."""
 
     def change(self, action: Callable[[Execute], None]) -> None:
-        with _map_write_errors("written"):
+        try:
             try:
                 with self.transact():
                     action(self._sql)
@@ -174,6 +175,8 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
                 if self._con.in_transaction:
                     self._sql("ROLLBACK")
                 raise
+        except _WRITE_ERRORS as error:
+            raise _write_error(error, "written") from error
 
     def close(self) -> None:
         diskcache.Cache.close(self)
@@ -182,19 +185,18 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
         return fetch_all(self._sql, statement, values)
 
 
-@contextmanager
-def _map_write_errors(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.Error, diskcache.Timeout, OSError) as error:
-        # diskcache hides why a transaction could not begin behind its Timeout, and a failed
-        # rollback hides why it was rolled back.
-        cause: BaseException = error
-        while isinstance(cause.__context__, sqlite3.Error):
-            cause = cause.__context__
-        if is_corruption(cause) or "Could not decode" in str(cause):
-            raise DamagedFileError(f"the cache's database is damaged: {cause}") from error
-        raise WriteFailedError(f"the cache could not be {what}: {cause}") from error
+_WRITE_ERRORS = (sqlite3.Error, diskcache.Timeout, OSError)
+
+
+def _write_error(error: BaseException, what: str) -> StoreError:
+    # diskcache hides why a transaction could not begin behind its Timeout, and a failed
+    # rollback hides why it was rolled back.
+    cause = error
+    while isinstance(cause.__context__, sqlite3.Error):
+        cause = cause.__context__
+    if is_corruption(cause) or "Could not decode" in str(cause):
+        return DamagedFileError(f"the cache's database is damaged: {cause}")
+    return WriteFailedError(f"the cache could not be {what}: {cause}")
 
 
 class SqliteRows(SqlRows):
@@ -320,30 +322,44 @@ def _open_writable(place: CacheFolder) -> tuple[SqlRows, LocalKeyLocks, bool]:
         place.prepare()
         return SqliteRows(place), FileKeyLocks(place.lock_file), False
     except (OSError, WriteFailedError) as error:
-        number = getattr(error, "errno", None)
-        is_expected = number in _FORBIDDEN or is_disk_full(error)
-        if isinstance(error, OSError) and not is_expected:
-            raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
-        warnings.warn(
-            f"the cache folder {place.path} cannot be written ({error}); it is only read",
-            CacheWarning,
-            stacklevel=3,
-        )
-        # A folder that may only be read is a choice, and the run continues; on a full or failing
-        # disk it must stop at the first reply that cannot be stored.
-        goes_on = number in _FORBIDDEN or any(words in str(error) for words in _READ_ONLY)
-        reason = str(error)
-    rows: SqlRows = ReadOnlyRows(None, immutable=False, reason=reason)
+        rows, goes_on = _open_unwritable(place, error)
+    return rows, LocalKeyLocks(), goes_on
+
+
+def _open_unwritable(place: CacheFolder, error: OSError | WriteFailedError) -> tuple[SqlRows, bool]:
+    """What can be read where nothing can be written, and whether a run continues all the same."""
+    number, reason = getattr(error, "errno", None), str(error)
+    if isinstance(error, OSError) and not (number in _FORBIDDEN or is_disk_full(error)):
+        raise StoreError(f"{place.path} cannot be a cache folder: {error.strerror}") from error
+    # A folder that may only be read is a choice, and the run continues; on a full or failing
+    # disk it must stop at the first reply that cannot be stored.
+    is_denied = any(words in reason for words in _READ_ONLY) and place.is_protected()
+    goes_on = number in _FORBIDDEN or is_denied
+    rows: SqlRows | None = None
+    unread: StoreError | OSError | None = None
     try:
         if place.identity() is not None:
             rows = _open_read_only(place, reason)
-    except (StoreError, OSError) as error:
+    except (StoreError, OSError) as second:
+        unread = second
+    if rows is None and not goes_on and _CANNOT_OPEN in reason:
+        # Taken for empty, it would have every reply paid for again, in each run.
+        raise StoreError(
+            f"{place.database} cannot be the database of a cache: {reason}",
+            hint="it must be a file, no folder and no link to nothing; or name another folder",
+        ) from error
+    warnings.warn(
+        f"the cache folder {place.path} cannot be written ({reason}); it is only read",
+        CacheWarning,
+        stacklevel=4,
+    )
+    if unread is not None:
         warnings.warn(
-            f"the cache in {place.path} cannot be read and is treated as empty: {error}",
+            f"the cache in {place.path} cannot be read and is treated as empty: {unread}",
             CacheWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return rows, LocalKeyLocks(), goes_on
+    return rows or ReadOnlyRows(None, immutable=False, reason=reason), goes_on
 
 
 def _open_read_only(place: CacheFolder, reason: str) -> ReadOnlyRows:
@@ -365,16 +381,13 @@ _OFFSET_DIGITS = 15  # 60 bits, which fit the signed 64-bit offsets of POSIX loc
 class FileKeyLocks(LocalKeyLocks):
     """Locks among processes as well: one byte of a file for each key; they die with their holder.
 
-    On Linux the locks belong to the open file, so that two caches in one process exclude each
-    other as well. On other POSIX systems they belong to the process: two caches opened on one
-    folder in the same process do not see each other's locks. On Windows they belong to the open
-    file.
+    Where two caches in one process have the same folder, they exclude each other as `FileLocks` do.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path = path
-        self._descriptor: int | None = None
+        self._file = FileLocks(path)
         self._pid = os.getpid()
         self._warned = False
 
@@ -385,19 +398,14 @@ class FileKeyLocks(LocalKeyLocks):
                 # A forked child shares its parent's open file, and with it the parent's locks.
                 self._pid = os.getpid()
                 self._held.clear()
-                if self._descriptor is not None:
-                    os.close(self._descriptor)
-                    self._descriptor = None
+                self._file.close()
             # Threads share the open file, so its locks do not keep them apart.
             if key in self._held:
                 return False
             self._held.add(key)
         try:
-            with self._lock:
-                if self._descriptor is None:
-                    self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            is_ours = lock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
-        except OSError as error:
+            is_ours = self._file.try_acquire(int(key[:_OFFSET_DIGITS], 16))
+        except StoreError as error:
             self._warn_once(error)
             return True
         if not is_ours:
@@ -408,9 +416,8 @@ class FileKeyLocks(LocalKeyLocks):
     def release(self, key: str) -> None:
         """Release the lock of a key, also for other processes."""
         try:
-            if self._descriptor is not None:
-                unlock_byte(self._descriptor, int(key[:_OFFSET_DIGITS], 16))
-        except OSError as error:
+            self._file.release(int(key[:_OFFSET_DIGITS], 16))
+        except StoreError as error:
             self._warn_once(error)
         finally:
             with self._lock:
@@ -418,17 +425,14 @@ class FileKeyLocks(LocalKeyLocks):
 
     def close(self) -> None:
         super().close()
-        with self._lock:
-            if self._descriptor is not None:
-                os.close(self._descriptor)
-                self._descriptor = None
+        self._file.close()
 
-    def _warn_once(self, error: OSError) -> None:
+    def _warn_once(self, error: StoreError) -> None:
         if self._warned:
             return
         self._warned = True
         warnings.warn(
-            f"{self._path}: the system grants no locks ({error}); "
+            f"{self._path}: the system grants no locks ({error.__cause__}); "
             "two processes may pay twice for a request they send at the same moment",
             CacheWarning,
             stacklevel=3,
@@ -520,6 +524,11 @@ class CacheFolder:
     def has_log(self) -> bool:
         """Whether the database has a write-ahead log with something in it."""
         return bool(_size(Path(f"{self.database}-wal")))
+
+    def is_protected(self) -> bool:
+        """Whether this user may not write to the folder, the database or a file beside it."""
+        files = [Path(f"{self.database}{suffix}") for suffix in _SUFFIXES]
+        return any(one.exists() and not os.access(one, os.W_OK) for one in (self.path, *files))
 
     def identity(self) -> tuple[int, int] | None:
         """Which file the database is; None when there is none, or it cannot be seen."""

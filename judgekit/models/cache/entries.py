@@ -109,7 +109,6 @@ def is_row_name(name: object) -> bool:
 
 
 def request_row(key: str) -> str:
-    """Name of the row that holds the request of a key."""
     return f"{key}:request"
 
 

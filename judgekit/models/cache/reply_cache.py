@@ -256,7 +256,8 @@ class ReplyCache:
     def count_miss(self) -> None:
         """Count a request that the cache could not answer."""
         with self._counting:
-            self._counted = replace(self._counted, n_misses=self._counted.n_misses + 1)
+            counted = self._counted if self._pid == os.getpid() else self._begin_counts()
+            self._counted = replace(counted, n_misses=counted.n_misses + 1)
 
     def counts(self) -> CacheCounts:
         """What the cache has saved so far, this run included."""

@@ -183,7 +183,11 @@ class UnwrittenReplies(SpillFile):
 
     def files(self) -> list[Path]:
         """The files that wait, oldest first."""
-        return sorted(self._folder.glob("emergency-*.jsonl"), key=lambda file: file.stat().st_mtime)
+        found = []
+        for file in self._folder.glob("emergency-*.jsonl"):
+            with suppress(FileNotFoundError):  # another process may have written it meanwhile
+                found.append((file.stat().st_mtime, file))
+        return [file for _, file in sorted(found)]
 
     def hint(self, path: Path) -> str:
         importing = f"judgekit cache import {path} --cache '{self._location}'"

@@ -13,6 +13,7 @@ from abc import abstractmethod
 from contextlib import closing, suppress
 from functools import partial
 from operator import methodcaller
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from judgekit.models.cache.entries import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     Execute = Callable[[str, tuple[object, ...]], Any]
     DictionaryOf = Callable[[bytes], bytes | None]
@@ -407,6 +407,7 @@ def _read_error(error: sqlite3.Error) -> StoreError:
 
 
 _SELECT_NUMBERED = "SELECT key, mode, filename, value FROM Cache WHERE rowid = ? AND raw = 1"
+_SELECT_BEYOND = "SELECT rowid FROM Cache WHERE rowid > ?"
 _SMALLEST_ROW_BYTES = 64  # its name alone is longer
 
 
@@ -417,18 +418,13 @@ def recover_rows(database: Path) -> Iterator[tuple[str, str]]:
             # Without this SQLite reads nothing of a file that was cut short.
             found.execute("PRAGMA writable_schema = ON")
             found.execute("SELECT rowid FROM Cache WHERE rowid = 0").fetchall()
-            try:
-                last = int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
-            except sqlite3.Error:
-                last = database.stat().st_size // _SMALLEST_ROW_BYTES
 
             def dictionary_of(digest: bytes) -> bytes | None:
                 row = found.execute(SELECT_VALUE, (_shared_row(digest.hex()),)).fetchone()
                 text = b"" if row is None else _encoded(stored_text(*row))
                 return text if hashlib.sha256(text).digest()[:_ID_BYTES] == digest else None
 
-            # One damaged page ends a scan, but not a look-up of a row on another page.
-            for number in range(1, last + 1):
+            for number in _row_numbers(found, database):
                 with suppress(sqlite3.Error, DamagedEntryError):
                     rows = found.execute(_SELECT_NUMBERED, (number,)).fetchall()
                     for name, mode, filename, value in rows:
@@ -438,3 +434,17 @@ def recover_rows(database: Path) -> Iterator[tuple[str, str]]:
     except sqlite3.Error:
         # Not a database any more: nothing to be had.
         return
+
+
+def _row_numbers(found: sqlite3.Connection, database: Path) -> Iterator[int]:
+    """The numbers that rows may have."""
+    files = [one for one in (database, Path(f"{database}-wal")) if one.exists()]
+    most = sum(one.stat().st_size for one in files) // _SMALLEST_ROW_BYTES
+    last = most
+    with suppress(sqlite3.Error):
+        last = int(found.execute("SELECT max(rowid) FROM Cache").fetchone()[0] or 0)
+    # One damaged page ends a scan, but not a look-up of a row on another page.
+    yield from range(1, min(last, most) + 1)
+    # More rows have no room there: they were deleted, or the last number is that of a damaged row.
+    with suppress(sqlite3.Error):
+        yield from (row[0] for row in found.execute(_SELECT_BEYOND, (most,)))

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from judgekit.errors import SettingsError
 from judgekit.http_session import http_sessions, read_body
@@ -20,6 +19,7 @@ from judgekit.models.error_mapping import (
     endpoint_label,
     fault_of_exception,
     fault_of_response,
+    split_address,
 )
 from judgekit.models.protocols import AnthropicProtocol, GeminiProtocol, OpenRouterProtocol
 from judgekit.models.request import ModelReply, ModelRequest, Transport
@@ -132,8 +132,7 @@ class DirectModel:
                 hint="give the endpoint, up to and including /v1",
             )
         # Refused at once: aiohttp would report it at the first call, case by case.
-        if urlsplit(base).scheme not in {"http", "https"}:
-            raise SettingsError(f"{base!r} is no HTTP address", hint="http://HOST:PORT/v1")
+        split_address(base, needs_http=True)
         base = base.removesuffix("/v1/messages").rstrip("/")  # as Anthropic's may be given
         # Ollama's variable names the server alone, as its other protocols want it; Mistral's may.
         is_short = provider.startswith(("ollama", "mistral")) and not base.endswith("/v1")
@@ -196,6 +195,8 @@ class DirectModel:
         headers = {header: before + key}
         for name, header in self._host.payers.items():
             if payer := os.environ.get(name, "").strip():
+                if not payer.isprintable():
+                    raise SettingsError(f"{name} has more than one line", hint=f"correct {name}")
                 headers[header] = payer
         return headers
 

@@ -90,12 +90,14 @@ def test_a_forked_child_counts_none_of_its_parents_hits(tmp_path: Path) -> None:
         cache.count_hit(make_reply(cost_usd=0.25))
         child = os.fork()
         if child == 0:
+            cache.count_miss()
             cache.count_hit(make_reply(cost_usd=0.5))
             cache.close()
             os._exit(0)
         os.waitpid(child, 0)
     with DiskCache(tmp_path) as cache:
-        assert (cache.counts().n_hits, cache.counts().saved_usd) == (2, 0.75)
+        counts = cache.counts()
+        assert (counts.n_hits, counts.n_misses, counts.saved_usd) == (2, 1, 0.75)
 
 
 def test_a_forked_child_holds_none_of_its_parents_leases(leases: FileKeyLocks) -> None:

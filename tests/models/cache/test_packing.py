@@ -207,6 +207,18 @@ def test_packed_rows_of_a_damaged_file_are_recovered(tmp_path: Path) -> None:
     assert len(found) == 6
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("number", [10**12, 2**63 - 1])
+def test_the_number_of_a_damaged_row_does_not_make_recovery_endless(
+    tmp_path: Path, number: int
+) -> None:
+    with DiskCache(tmp_path) as cache:
+        cache.put(request_of(1), make_reply())
+    with closing(sqlite3.connect(tmp_path / "cache.db")) as database, database:
+        database.execute("UPDATE Cache SET rowid = ? WHERE length(key) = 64", (number,))
+    assert request_of(1).key in dict(recover_rows(tmp_path / "cache.db"))
+
+
 @pytest.mark.parametrize(
     ("value", "problem"),
     [

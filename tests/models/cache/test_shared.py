@@ -380,3 +380,12 @@ def test_who_may_only_read_holds_no_leases_and_counts_nothing() -> None:
         cache.put(make_request(), make_reply())
     cache.close()
     assert server.rows.count_replies() == 0
+
+
+def test_a_waiting_file_that_another_process_took_away_meanwhile_is_passed_over() -> None:
+    unwritten = cache_on(FakeServer()).unwritten
+    waiting = unwritten._folder
+    waiting.mkdir(parents=True)
+    (waiting / "emergency-1.jsonl").touch()
+    (waiting / "emergency-2.jsonl").symlink_to("gone")  # listed, and not there when it is read
+    assert unwritten.files() == [waiting / "emergency-1.jsonl"]

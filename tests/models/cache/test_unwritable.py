@@ -258,6 +258,18 @@ def test_what_cannot_be_read_either_is_taken_for_empty_with_a_warning(folder: Pa
         assert len(cache) == 0
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links and folders differ on Windows")
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_database_that_is_no_file_is_an_error_before_anything_is_paid(
+    folder: Path, *, is_folder: bool
+) -> None:
+    folder.mkdir(parents=True, mode=0o700)
+    database = folder / "cache.db"
+    database.mkdir() if is_folder else database.symlink_to(folder / "gone" / "cache.db")
+    with pytest.raises(StoreError, match=r"cannot be the database of a cache: .*unable to open"):
+        DiskCache(folder)
+
+
 def test_an_emergency_file_without_room_is_followed_by_another(folder: Path) -> None:
     filled(folder)
     with DiskCache(folder, read_only=True) as cache, warnings.catch_warnings(record=True) as seen:

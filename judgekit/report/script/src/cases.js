@@ -7,21 +7,35 @@ import { FilterBar } from "./filters.js";
 import { CaseGrid } from "./grid.js";
 import { Drawer } from "./drawer.js";
 import { Help, useKeys, useSingleKeys } from "./keys.js";
+import { isPairKind } from "./pairs.js";
 
-const SHORTCUTS = [
-  ["?", "this list"],
-  ["/", "search; Enter goes to the first case found"],
-  ["j k", "next, previous row"],
-  ["← →", "variant"],
-  ["Enter", "open the case"],
-  ["1 … 5", "filters: all, then as listed"],
-  ["Esc", "close"],
-  ["[ ]", "in a case: previous, next case"],
+const MOST_FILTER_KEYS = 8;
+const KEYS_OF_A_RUN = [
+  ["← →", "in a case: previous, next answer"],
   ["e", "in a case: next piece of evidence"],
   ["r", "in a case: reference"],
-  ["p", "in a case: prompt and reply of the judge"],
-  ["c", "in a case: copy a link to it"],
 ];
+const KEYS_OF_PAIRS = [
+  ["d", "in a case: the words that differ"],
+  ["n N", "in a case: next, previous of these words"],
+  ["s", "in a case: swap the sides"],
+];
+
+function shortcuts({ filters, kind }) {
+  return [
+    ["?", "this list"],
+    ["/", "search; Enter goes to the first case found"],
+    ["j k", "next, previous row"],
+    ["← →", "column"],
+    ["Enter", "open the case"],
+    [`1 … ${1 + Math.min(MOST_FILTER_KEYS, filters.length)}`, "filters: all, then as listed"],
+    ["Esc", "close"],
+    ["[ ]", "in a case: previous, next case"],
+    ...(isPairKind(kind) ? KEYS_OF_PAIRS : KEYS_OF_A_RUN),
+    ["p", "in a case: prompt and reply of the judge"],
+    ["c", "in a case: copy a link to it"],
+  ];
+}
 
 export function Cases({ index }) {
   const [state, change] = useAddress();
@@ -92,7 +106,7 @@ export function Cases({ index }) {
       j: () => moveTo(at.current.row + 1),
       k: () => moveTo(at.current.row - 1),
       1: filter(""),
-      ...Object.fromEntries(index.filters.slice(0, 8).map((one, n) => [n + 2, filter(one.key)])),
+      ...Object.fromEntries(index.filters.slice(0, MOST_FILTER_KEYS).map((one, n) => [n + 2, filter(one.key)])),
     },
     isGrid && areKeysOn,
   );
@@ -118,6 +132,6 @@ export function Cases({ index }) {
       column=${column} openRow=${open} focusing=${focusing} />
     ${opened !== undefined && html`<${Drawer} index=${index} place=${opened} rows=${rows} state=${state} change=${change}
       onClose=${close} onMove=${moveCase} areKeysOn=${areKeysOn && !isHelpOpen} onHelp=${() => openHelp(true)} />`}
-    ${isHelpOpen && html`<${Help} rows=${SHORTCUTS} isOn=${areKeysOn} setOn=${setKeysOn} onClose=${() => openHelp(false)} />`}
+    ${isHelpOpen && html`<${Help} rows=${shortcuts(index)} isOn=${areKeysOn} setOn=${setKeysOn} onClose=${() => openHelp(false)} />`}
   `;
 }

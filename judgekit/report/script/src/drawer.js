@@ -139,7 +139,7 @@ function RunBody({ index, row, state, change, body, areKeysOn }) {
     },
   }, areKeysOn);
   const omitted = index.omitted.replies ?? "";
-  const view = { quote, isPromptOpen, omitted };
+  const view = { quote, marked, isPromptOpen, omitted };
   const given = (isBelow) => row.texts.filter((text) => BELOW.includes(text.title) === isBelow).map((text) =>
     html`<section data-text=${text.title} class="given"><h3>${text.title}</h3>
       <${Passage} text=${text.text} images=${text.images} mono=${text.mono} label=${text.title} /></section>`);

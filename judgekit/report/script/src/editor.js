@@ -8,6 +8,7 @@ import { TextPane } from "./editor_text.js";
 import { CasesForm, RubricForm, SuiteForm } from "./editor_forms.js";
 import { Preview } from "./editor_preview.js";
 import { SaveDialog } from "./editor_save.js";
+import { plural } from "./words.js";
 
 const CHECK_AFTER_MS = 300;
 const HOME = "/edit";
@@ -81,10 +82,6 @@ function Counts({ file }) {
   if (file.n_errors) parts.push(html`<span class="fail">✗ ${plural(file.n_errors, "error")}</span>`);
   if (file.n_warnings) parts.push(html`<span class="inconclusive">! ${plural(file.n_warnings, "warning")}</span>`);
   return parts;
-}
-
-export function plural(n, word) {
-  return `${n} ${word}${n === 1 ? "" : "s"}`;
 }
 
 export function addressOf(path) {

@@ -1,6 +1,7 @@
 // Forms over the data of a file; each change of a field is a change of that value in the text.
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
+import { plural } from "./words.js";
 
 const COMMIT_AFTER_MS = 400;
 const SNIPPET = 90;
@@ -234,7 +235,7 @@ export function CasesForm({ file, caseId, onCase, change, isReadOnly }) {
         <label for=${filterId}>Find a case</label>
         <input id=${filterId} type="search" value=${query} onInput=${(event) => setQuery(event.target.value)} />
       </div>
-      <p class="note" role="status">${found.length === cases.length ? `${cases.length} cases` : `${found.length} of ${cases.length} cases`}${found.length > SHOWN ? `, the first ${SHOWN} are listed` : ""}</p>
+      <p class="note" role="status">${found.length === cases.length ? "" : `${found.length} of `}${plural(cases.length, "case")}${found.length > SHOWN ? `, the first ${SHOWN} are listed` : ""}</p>
       <${ListTools} noun="case" n=${cases.length} place=${place} where=${where} change=${change} isReadOnly=${isReadOnly} onPlace=${(next) => setMoved({ place: next })}
         blank=${() => ({ id: freeName("case", ids), input: "" })} copyName=${(from) => ["id", freeName(ids[from], ids)]} />
       <${ItemList} label="Cases" items=${found.slice(0, SHOWN)} place=${place} onPlace=${select} />

@@ -2,7 +2,6 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { postJson } from "./api.js";
-import { twoDecimals } from "./data.js";
 
 const PREVIEW_AFTER_MS = 600;
 const TYPED = "\u0000typed";
@@ -160,7 +159,7 @@ function Result({ result }) {
     ${result.notes.map((note) => html`<p class="error">${note}</p>`)}
     ${result.judgments.map((one) => html`
       <section class="ed-judgment">
-        <h3>${one.criterion}: ${one.raw} <span class="note">value ${twoDecimals(one.value)}, ${one.cached ? "cached" : one.cost_usd === null ? "price unknown" : `$${one.cost_usd ? one.cost_usd.toPrecision(2) : 0}`}${one.confidence === null ? "" : `, confidence ${one.confidence}`}</span></h3>
+        <h3>${one.criterion}: ${one.raw} <span class="note">${[`value ${one.value}`, ...one.facts].join(", ")}</span></h3>
         <p class="note">${one.judge}</p>
         <p dir="auto">${one.rationale}</p>
         ${one.evidence.map((each) => html`<blockquote dir="auto">${each.quote}${!each.match && html` <span class="fail">! not in the output</span>`}</blockquote>`)}

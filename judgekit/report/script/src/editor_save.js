@@ -2,6 +2,7 @@
 import { diffLines, diffWordsWithSpace } from "diff";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
+import { plural } from "./words.js";
 
 const AROUND = 3;
 const MOST_PAIRED = 40;
@@ -21,14 +22,14 @@ export function SaveDialog({ dialog, path, file, onSave, onSettle, onClose }) {
       ${dialog.message && html`<p class="error" role="alert">${dialog.message}</p>`}
       ${isConflict
         ? html`<p>Below: what is on disk now (−), and what you have here (+).</p>`
-        : n > 0 && html`<p class="fail">✗ With ${n} ${n === 1 ? "error" : "errors"} it cannot be used until ${n === 1 ? "it is" : "they are"} corrected.</p>`}
+        : n > 0 && html`<p class="fail">✗ With ${plural(n, "error")} it cannot be used until ${n === 1 ? "it is" : "they are"} corrected.</p>`}
       <${LineDiff} before=${before} after=${file.text} />
       <div class="ed-buttons">
         ${isConflict
           ? html`
               <button onClick=${() => onSettle(dialog.disk, true)}>Keep mine, and look at the changes again</button>
               <button onClick=${() => onSettle(dialog.disk, false)}>Discard mine, take the file on disk</button>`
-          : html`<button class="ed-save" autofocus onClick=${onSave}>${n ? `Save with ${n} ${n === 1 ? "error" : "errors"}` : "Save"} <kbd>Ctrl+S</kbd></button>`}
+          : html`<button class="ed-save" autofocus onClick=${onSave}>${n ? `Save with ${plural(n, "error")}` : "Save"} <kbd>Ctrl+S</kbd></button>`}
         <button onClick=${() => element.current.close()}>Cancel</button>
       </div>
     </dialog>`;

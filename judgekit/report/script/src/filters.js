@@ -2,6 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { html } from "./html.js";
 import { useMedia } from "./state.js";
+import { plural } from "./words.js";
 
 function counted(values) {
   const counts = new Map();
@@ -72,7 +73,7 @@ export function FilterBar({ index, state, change, selection, search, searchBox, 
       <${Choice} label="order" value=${state.sort} onChoose=${choose("sort")} options=${sorts} />
     </div>`}
     <p class="count">
-      <span role="status">${selection.rows.length.toLocaleString("en")} of ${index.n.toLocaleString("en")} ${index.n === 1 ? "case" : "cases"}</span>
+      <span role="status">${selection.rows.length.toLocaleString("en")} of ${plural(index.n, "case")}</span>
       ${search.share < 1 && html`<span class="progress">, searching all texts: ${percent} %</span>`}
       ${search.error && html`<span class="fail">, the texts could not be searched: ${search.error.message}</span>`}
       ${fragmentIsSet(state) && html` <button type="button" class="plain" onClick=${() =>

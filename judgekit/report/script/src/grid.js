@@ -11,7 +11,7 @@ const SPARE = 8;
 /** How strongly a cell is filled, from its value: 1 to 4. */
 function strength(tone, value) {
   if (value === null) return 2;
-  const distance = tone === "fail" ? 1 - value : value;
+  const distance = tone === "fail" ? 1 - value : Math.abs(value);
   return 1 + Math.min(3, Math.max(0, Math.floor(distance * 4)));
 }
 

@@ -9,6 +9,7 @@ import {
   keyOf, labelRow, labelRows, ordered, readKept, workOfFile, workOfRows,
 } from "./label_file.js";
 import { postJson } from "./api.js";
+import { plural } from "./words.js";
 
 const FORMAT = "judgekit-label/1";
 const IDLE_MS = 120_000;
@@ -30,7 +31,6 @@ export function startLabelling() {
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
 const clock = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-const plural = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const isTyping = (target) => target.closest?.("input:not([type=checkbox]), textarea, select") != null;
 const isPressable = (target) => target.closest?.("button, a, summary, label, input") != null;
 

@@ -12,15 +12,15 @@ export function Facts({ facts }) {
   return facts.length > 0 && html`<p class="facts">${facts.map((fact, n) => html`${n > 0 && " · "}<bdi>${visible(fact)}</bdi>`)}</p>`;
 }
 
-function Quote({ quote, isAt, onPick }) {
+function Quote({ quote, isAt, isMarked, onPick }) {
   const output = quote.of ? html`output <bdi>${visible(quote.of)}</bdi>` : "the output";
   const place = quote.match === null ? html`<span class="fail">not found in ${output}</span>`
     : html`<span class="note">${quote.of && output}${quote.match === "exact" ? "" : " found but for white space"}</span>`;
   return html`<li class=${isAt ? "at" : null} data-quote=${quote.no}>
-    ${quote.match === null
-      ? html`<span class="number" aria-hidden="true">${quote.no}</span>`
-      : html`<button type="button" class="number" onClick=${() => onPick(quote.no)} title="Show it in the output">
-          <span class="hidden">quote </span>${quote.no}</button>`}
+    ${isMarked
+      ? html`<button type="button" class="number" onClick=${() => onPick(quote.no)} title="Show it in the output">
+          <span class="hidden">quote </span>${quote.no}</button>`
+      : html`<span class="number" aria-hidden="true">${quote.no}</span>`}
     <q dir="auto">${visible(quote.text)}</q> ${place}</li>`;
 }
 
@@ -34,7 +34,7 @@ function Exchange({ exchange, omitted, isOpen }) {
   </details>`;
 }
 
-/** One row; `view` has the quote that is looked at, and whether prompts are open. */
+/** One row; `view` has the quote that is looked at, those marked in a text, and whether prompts are open. */
 export function Opinion({ row, exchanges = [], view }) {
   const score = row.tone === "error" ? html`<${Badge} tone="error">${row.score}<//>` : html`<strong class=${row.tone}>${visible(row.score)}</strong>`;
   return html`<div class="opinion">
@@ -42,7 +42,7 @@ export function Opinion({ row, exchanges = [], view }) {
     <${Facts} facts=${row.facts} />
     ${row.rationale ? html`<p class="rationale" dir="auto">${visible(row.rationale)}</p>` : html`<p class="note">no reason</p>`}
     ${row.quotes.length > 0 && html`<ol class="quotes">${row.quotes.map((quote) =>
-      html`<${Quote} key=${quote.no} quote=${quote} isAt=${view.quote === quote.no} onPick=${view.pick} />`)}</ol>`}
+      html`<${Quote} key=${quote.no} quote=${quote} isAt=${view.quote === quote.no} isMarked=${view.marked.includes(quote.no)} onPick=${view.pick} />`)}</ol>`}
     ${row.reply && html`<details><summary>What the judge wrote</summary><${Passage} text=${row.reply} mono label="reply" /></details>`}
     <${Exchange} exchange=${exchanges[row.exchange]} omitted=${view.omitted} isOpen=${view.isPromptOpen} />
   </div>`;

@@ -117,6 +117,7 @@ export function PairBody({ index, row, body, areKeysOn = true }) {
   const own = (place) => (row.opinions ? undefined : place);
   const viewOf = (place) => ({
     quote: at.place === own(place) ? at.no : null,
+    marked: (row.opinions ? row.answers : [row.answers[place]]).flatMap((one) => one.marks.map((mark) => mark.no)),
     pick: (no) => {
       setAt({ place: own(place), no });
       const output = row.opinions ? "" : `[data-answer="${place}"] `;

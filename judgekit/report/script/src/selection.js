@@ -77,7 +77,9 @@ function sortedOrder(index, sort) {
     return [...index.order].sort((a, b) => sign * compare(index.ids[a], index.ids[b]));
   }
   if (column < 0) return index.order;
-  const values = index.cells[column].value;
+  const { value, state } = index.cells[column];
+  // Choices have no values: they come in the order of the legend.
+  const values = value.some((one) => one !== null) ? value : state;
   // A case without a value is neither high nor low: it comes last either way.
   return [...index.order].sort((a, b) => {
     if (values[a] === null || values[b] === null) return (values[a] === null) - (values[b] === null);
