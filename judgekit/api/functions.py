@@ -123,11 +123,12 @@ async def grade(
                 raise JudgeError(session.detail or "no model could be called")
             keys = _keys(ended, answers)
             results = _whole(ended, zip(keys, answers, strict=True), arrived)
+            places = {one.key: place for place, one in enumerate(results)}
             outcomes: list[Outcome] = []
             summary = evaluation.Run(ended, runs).summary(results=results, watch=outcomes.append)
     return GradingResults(
         outcomes,
-        places=_places(keys, results),
+        places=[places[key] for key in keys],
         summary=summary,
         stopped=session.words(),
         unnamed=recorded.unnamed,
@@ -332,11 +333,6 @@ def _keys(run: RunInfo, answers: Sequence[CaseOutput]) -> list[ItemKey]:
         ItemKey(case.id, output.variant or OUTPUTS_TAG, repeat_of(output) if run.repeats > 1 else 0)
         for case, output in answers
     ]
-
-
-def _places(keys: Sequence[ItemKey], results: Sequence[CaseResult]) -> list[int]:
-    places = {one.key: n for n, one in enumerate(results)}
-    return [places[key] for key in keys]
 
 
 def _pairing(a: object, b: object, cases: CaseData | None) -> evaluation.Pairing:

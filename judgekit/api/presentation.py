@@ -33,6 +33,7 @@ from judgekit.report import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from judgekit.bias_audit import Audit
     from judgekit.evaluation import Outcome
 
     Row = dict[str, object]
@@ -49,9 +50,6 @@ _BUILDERS = {
     "Rejudged": "rejudgment_document",
     "Tuning": "tuning_document",
 }
-# What a notebook shows of answers that did not pass.
-_MOST_ANSWERS = 5
-_MOST_PAIRS = 10
 
 
 def present(result: object) -> Presentation:
@@ -126,6 +124,8 @@ class Presentation:
             return _even([_pair_row(one, *sides) for one in result])
         if isinstance(result, RankingSummary):
             return [_side_row(side) for side in result.sides]
+        if type(result).__name__ == "Audit":
+            return _effect_rows(result)
         return _table_rows(self.document())
 
     def frame(self, library: str | None = None) -> Any:
@@ -153,7 +153,8 @@ def _without_plots(blocks: Iterable[Block]) -> Iterator[Block]:
 
 def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
     summary = results.summary
-    answers = report.RunAnswers(most=_MOST_ANSWERS)
+    # A notebook shows a few answers that did not pass.
+    answers = report.RunAnswers(most=5)
     cases = report.RunCases(summary.run) if has_page else None
     for outcome in results.outcomes:
         answers.take(outcome)
@@ -206,14 +207,14 @@ def _pair_document(pair: Comparison) -> Document:
         (one.order, one.criterion or "overall", one.choice, one.rationale)
         for one in pair.preferences
     ]
-    columns = (*(Column(name, "text") for name in ("order", "criterion", "preferred")),)
+    columns = (Column("order", "text"), Column("criterion", "text"), Column("preferred", "text"))
     failures = [f"{one.order}: {one.kind}: {one.message}" for one in pair.failures]
     failures += [pair.error] if pair.error else []
     return Document(
         title=pair.case_id or pair.rubric,
         conclusion=Conclusion(f"{words[pair.winner]}{order}"),
         blocks=(
-            Table((*columns, Column("rationale", "ellipsis")), tuple(rows[:_MOST_PAIRS])),
+            Table((*columns, Column("rationale", "ellipsis")), tuple(rows)),
             Notes(tuple(failures)),
         ),
         data=pair.to_json,
@@ -278,13 +279,20 @@ def _pair_row(pair: Comparison, a: str, b: str) -> Row:
 
 
 def _side_row(side: Any) -> Row:
-    strength = {
-        "strength": side.strength.value,
-        "low": side.strength.low,
-        "high": side.strength.high,
-    }
     names = ("name", "place", "best", "worst", "elo", "win_share", "n_comparisons")
-    return {**{name: getattr(side, name) for name in names}, **strength}
+    own, strength = {name: getattr(side, name) for name in names}, side.strength
+    return own | {"strength": strength.value, "low": strength.low, "high": strength.high}
+
+
+def _effect_rows(audit: Audit) -> list[Row]:
+    ends, about = ("value", "low", "high"), ("margin", "verdict", "p", "p_adjusted", "note")
+    return [
+        {"probe": probe.name, "effect": effect.name}
+        | {name: getattr(effect.estimate, name) for name in ends}
+        | {name: getattr(effect, name) for name in about}
+        for probe in audit.probes
+        for effect in (*probe.effects, *probe.parts)
+    ]
 
 
 def _even(rows: list[Row]) -> list[Row]:
@@ -295,11 +303,11 @@ def _even(rows: list[Row]) -> list[Row]:
 
 def _table_rows(document: Document) -> list[Row]:
     """The rows of the first table of a document; a figure with its interval in three columns."""
-    table = next((block for block in document.blocks if isinstance(block, Table)), None)
+    table = next((block for block in document.blocks if isinstance(block, Table)), Table((), ()))
     rows: list[Row] = []
-    for cells in () if table is None else table.rows:
+    for cells in table.rows:
         row: Row = {}
-        for column, cell in zip(table.columns if table else (), cells, strict=True):
+        for column, cell in zip(table.columns, cells, strict=True):
             name = column.name or "name"
             estimate = cell.estimate if isinstance(cell, Cell) else None
             if estimate is None:

@@ -68,11 +68,7 @@ def _writer() -> Callable[[str], None] | None:
 
 def _notebook_writer(display: Callable[..., Any]) -> Callable[[str], None]:
     handle = display({"text/plain": ""}, raw=True, display_id=True)
-
-    def write(text: str) -> None:
-        handle.update({"text/plain": text}, raw=True)
-
-    return write
+    return lambda text: handle.update({"text/plain": text}, raw=True)
 
 
 def _write_to_terminal(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
 from heapq import nsmallest
@@ -21,11 +20,11 @@ from judgekit.calibration.items import (
     level_of,
     shared_clusters,
 )
-from judgekit.stats.correction import CorrectedMean, corrected_mean
+from judgekit.stats.correction import corrected_mean
 from judgekit.stats.estimate import Estimate, LabelsAre, undefined_estimate
 from judgekit.stats.intervals import mean
 from judgekit.stats.power import labels_for_ppi
-from judgekit.stats.quantiles import normal_quantile, t_quantile
+from judgekit.stats.quantiles import normal_quantile
 from judgekit.stats.rogan_gladen import allocate_labels
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ _FEW = 2
 
 # A smaller standard error is rounding noise of scores that do not vary.
 _FLAT = 1e-12
-
-# A gap beyond the interval of this level is evidence that the labelled items were selected.
-_UNLIKE = 0.95
 
 _LABELS_ALONE = "people"
 """The estimator in the JSON of a figure that needs no correction."""
@@ -169,7 +165,7 @@ def correct_figure(
         clusters=sides.clusters if sides.is_clustered else None,
         level=level,
     )
-    looks = _looks_random(sides, corrected)
+    looks = None if corrected.check is None else corrected.check.looks_random
     estimate, warnings = corrected.corrected, [*corrected.warnings]
     raw = sides.raw(labels_are, level) if sides.is_clustered else corrected.raw
     if options.labels_are is None:
@@ -393,22 +389,3 @@ def _design_effect(x: np.ndarray, names: list[Hashable]) -> float:
     spread = _spread(x, names)
     # With no error seen, nothing shows how errors of one case go together: a case counts once.
     return max(1.0, spread**2 / float(x.var(ddof=1))) if spread else n / n_cases
-
-
-def _looks_random(sides: _Sides, found: CorrectedMean) -> bool | None:
-    """Whether the judge's scores are consistent with a random subset; for clusters by case."""
-    if found.check is None or not sides.is_clustered:
-        return None if found.check is None else found.check.looks_random
-    pulls: defaultdict[Hashable, float] = defaultdict(float)
-    for sign, scores, names in zip(
-        (1, -1), (sides.labeled, sides.others), sides.clusters, strict=True
-    ):
-        # The contribution of each case to the difference of the two means. A case on both sides
-        # counts once.
-        shares = sign * (scores - scores.mean()) / len(scores)
-        for share, name in zip(shares.tolist(), names, strict=True):
-            pulls[name] += share
-    n = len(pulls)
-    se = sqrt(sum(pull**2 for pull in pulls.values()) * n / (n - 1)) if n > 1 else nan
-    gap = abs(float(sides.labeled.mean() - sides.others.mean()))
-    return gap <= t_quantile(_UNLIKE, n - 1) * se if se > _FLAT else None

@@ -27,9 +27,17 @@ from judgekit.stats.agreement_coefficients import (
 )
 from judgekit.stats.concordant_pairs import count_pairs
 from judgekit.stats.estimate import Estimate, Result, by_place, in_units, undefined_estimate
-from judgekit.stats.intervals import proportion, share_interval
+from judgekit.stats.intervals import proportion, rate, share_interval
 from judgekit.stats.method_comparison import bland_altman, correlation, lin_ccc
-from judgekit.stats.missing import DIGITS, cluster_codes, known_clusters, known_labels, known_pairs
+from judgekit.stats.missing import (
+    DIGITS,
+    Values,
+    cluster_codes,
+    clustered_pairs,
+    count_units,
+    known_labels,
+    members,
+)
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, require
 
 __all__ = [
@@ -61,7 +69,8 @@ class Kappa(Estimate):
     """How disagreement was weighed: none, linear, quadratic or ordinal."""
 
     agreement_low: float
-    """Exact lower bound of the rate of equal labels (Clopper & Pearson 1934)."""
+    """Exact lower bound of the rate of equal labels (Clopper & Pearson 1934); with clusters that
+    of `intervals.pooled_proportion`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,10 +122,17 @@ def cohen_kappa(
         0.5
     """
     check_choice("interval", ci, get_args(PairInterval))
+    if ci == "analytic" and clusters is not None:
+        raise ValueError("ci='analytic' treats items as independent: with clusters give another")
     pairs, w = _label_pairs(a, b, labels, clusters), category_weights(labels, weights)
     table = pairs.table
     value, po, pe = (float(x) for x in _beyond_chance(table, w))
-    n, same = int(table.sum()), int(np.trace(table))
+    n, alike = len(pairs.cells), pairs.cells % (pairs.q + 1) == 0
+    same_label = (
+        proportion(int(alike.sum()), n, method="clopper-pearson", level=level)
+        if pairs.codes is None
+        else rate(alike.astype(float), pairs.codes, level=level)
+    )
     se = _large_sample_se(table / n, w, value, pe) / sqrt(n)
     if ci == "smoothed":
         places = (side.astype(float) for side in np.divmod(pairs.cells, pairs.q))
@@ -141,7 +157,7 @@ def cohen_kappa(
         po=po,
         pe=pe,
         weights=weights or "none",
-        agreement_low=proportion(same, n, method="clopper-pearson", level=level).low,
+        agreement_low=same_label.low,
     )
 
 
@@ -197,7 +213,7 @@ class _LabelPairs(NamedTuple):
     @property
     def n(self) -> int:
         """Independent units: items, or cases."""
-        return len(self.cells) if self.codes is None else int(self.codes.max()) + 1
+        return count_units(self.codes, len(self.cells))
 
     @property
     def table(self) -> np.ndarray:
@@ -411,7 +427,7 @@ class _Grouped(NamedTuple):
 
     @property
     def n_groups(self) -> int:
-        return int(self.group.max()) + 1
+        return count_units(self.group, 0)
 
     def within(self, chosen: np.ndarray) -> _Grouped:
         """The pairs of some groups, which are numbered from 0 again."""
@@ -419,26 +435,20 @@ class _Grouped(NamedTuple):
         return _Grouped(self.human[chosen], self.judge[chosen], group, self.n_missing)
 
 
-def _items(
-    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
-) -> _Grouped:
-    x, y, n_missing = known_pairs(human, judge)
-    codes = known_clusters(groups, human, judge)
+def _items(human: Values, judge: Values, groups: Sequence[Hashable] | None) -> _Grouped:
+    x, y, codes, n_missing = clustered_pairs(human, judge, groups)
     return _Grouped(x, y, np.zeros(len(x), dtype=int) if codes is None else codes, n_missing)
 
 
-def _pairs(
-    human: Sequence[float | None], judge: Sequence[float | None], groups: Sequence[Hashable] | None
-) -> _Grouped:
+def _pairs(human: Values, judge: Values, groups: Sequence[Hashable] | None) -> _Grouped:
     items = _items(human, judge, groups)
     scores = np.stack([items.human, items.judge])
     differences: list[np.ndarray] = []
     group: list[np.ndarray] = []
-    by_group = np.argsort(items.group, kind="stable")
-    for members in np.split(by_group, np.cumsum(np.bincount(items.group))[:-1]):
-        first, second = np.triu_indices(len(members), 1)
+    for places in members(items.group):
+        first, second = np.triu_indices(len(places), 1)
         if len(first):
-            of_group = scores[:, members]
+            of_group = scores[:, places]
             differences.append(of_group[:, first] - of_group[:, second])
             group.append(np.full(len(first), len(group)))
     if not differences:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from math import atanh, isnan, nan, sqrt, tanh
+from math import atanh, inf, isnan, nan, sqrt, tanh
+from numbers import Real
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -39,6 +40,11 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(nan, nan, "no interval was asked for")
 
 
+def fisher_ends(value: float, half: float) -> tuple[float, float]:
+    """The ends of an interval with a half-width on Fisher's z; they stay inside (-1, 1)."""
+    return tanh(atanh(value) - half), tanh(atanh(value) + half)
+
+
 def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.ndarray:
     """How far two labels agree: 1 for the same, less the further apart.
 
@@ -60,7 +66,8 @@ def category_weights(labels: Sequence[Hashable], weights: Weights | None) -> np.
         apart = np.abs(places[:, None] - places)
         return np.asarray(1 - apart * (apart + 1) / (q * (q - 1)))
     # Names have no distance; their positions on the scale replace it.
-    numbers = all(isinstance(label, int | float) for label in labels)
+    # Numbers of numpy count as numbers: else an array of levels would be weighed by its places.
+    numbers = all(isinstance(label, Real) for label in labels)
     points = np.array(labels, dtype=float) if numbers else places.astype(float)
     distance = np.abs(points[:, None] - points) / np.ptp(points)
     return np.asarray(1 - (distance if weights == "linear" else distance**2))
@@ -101,12 +108,20 @@ def coefficient_interval(
     else:
         se = jackknife_se(values)
         half = quantile * se / (1 - value * value)
-        low, high = tanh(atanh(value) - half), tanh(atanh(value) + half)
+        low, high = fisher_ends(value, half)
         # An interval of no width would claim certainty: better none, with the reason.
         if se > _ROUNDING and low < high:
             return Interval(low, high, None)
         reason = f"no {unit} changes the coefficient when it is left out"
     return Interval(nan, nan, reason)
+
+
+def chance_interval(
+    value: float, left_out: np.ndarray, *, level: float, unit: str = "item"
+) -> Interval:
+    """The interval of a chance in (0, 1), as that of the coefficient `2 chance - 1`."""
+    ends = coefficient_interval(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
+    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason)
 
 
 def interval_by(
@@ -156,7 +171,7 @@ class RatingList:
     @property
     def n(self) -> int:
         """Independent units: items, or clusters of items."""
-        return int(self.units.max()) + 1
+        return count_units(self.units, 0)
 
     def count(
         self, labels: Sequence[Hashable] | None = None
@@ -199,6 +214,8 @@ def list_ratings(
         sizes, labels = np.array(list(map(len, known))), frozenset(chain.from_iterable(known))
         usable = np.flatnonzero(sizes >= at_least)
         used = [rating for i in usable for rating in known[i]]
+    if not labels.isdisjoint((inf, -inf)):
+        raise ValueError("a rating is infinite; give nan where it is missing")
     if not len(usable):
         raise NotEnoughDataError(f"no item has {at_least} ratings")
     return RatingList(
@@ -280,7 +297,7 @@ def smoothed_interval(
     se = sqrt(squares * (units + added) / (units + added - 1)) / (n + added * size)
     # The smoothed coefficient is never 1: agreement without exception has an interval too.
     half = t_quantile(level, _degrees(own)) * se / (1 - smoothed * smoothed)
-    low, high = tanh(atanh(smoothed) - half), tanh(atanh(smoothed) + half)
+    low, high = fisher_ends(smoothed, half)
     return Interval(min(low, value), max(high, value), None)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.missing import cluster_codes, count_units, floats
+from judgekit.stats.missing import cluster_codes, count_units, floats, known_columns
 from judgekit.stats.quantiles import check_level, f_tail, require_whole
 from judgekit.stats.resample import resampled_rows
 
@@ -234,15 +234,14 @@ def _table(
         raise ValueError(f"a group names a column twice, or one outside 0..{x.shape[1] - 1}")
     if not 1 <= len(groups) <= most:
         raise ValueError(f"{len(groups)} groups of predictors; 1 to {_MOST_GROUPS} can be shared")
-    rows = np.column_stack([x[:, used], floats(y)])
-    known = np.isfinite(rows).all(axis=1)
-    used_rows = rows[known]
+    table, known = known_columns(*x[:, used].T, floats(y).ravel())
+    used_rows = np.ascontiguousarray(table.T)
     if len(used_rows) < 3 or np.ptp(used_rows[:, -1]) <= _FLAT:  # noqa: PLR2004 - a line and a residual
         raise NotEnoughDataError(f"{len(used_rows)} complete rows, or a score that does not vary")
     ends = np.cumsum([0, *[len(group) for group in columns]])
     places = [list(range(a, b)) for a, b in pairwise(ends.tolist())]
-    codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
-    return _Table(used_rows, places, codes, int(len(known) - known.sum()))
+    codes = None if clusters is None else cluster_codes(clusters, known)
+    return _Table(used_rows, places, codes, len(y) - len(known))
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

@@ -16,22 +16,23 @@ from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
     Counted,
     Estimate,
+    by_place,
     carried,
     cluster_means,
+    in_units,
     is_missing,
     jackknife_se,
-    known_observations,
 )
 from judgekit.stats.intervals import RateDifference, difference_of_proportions
 from judgekit.stats.missing import (
     DIGITS,
     cluster_codes,
-    known_clusters,
+    clustered_pairs,
+    count_units,
     known_columns,
-    known_pairs,
     known_scores,
 )
-from judgekit.stats.paired import bounded_difference, paired_difference
+from judgekit.stats.paired import bounded_difference, paired_difference, paired_means
 from judgekit.stats.paired_comparisons import sandwich
 from judgekit.stats.quantiles import (
     SLACK,
@@ -58,7 +59,7 @@ class PositionBias(Estimate):
     """Pairs of which it chose the second slot in both orders."""
 
     p_value: float
-    """Exact sign test of these two; 1 where there is neither."""
+    """Exact sign test of these two, or of the cases that lean to either; 1 where there is none."""
 
     consistency: float
     """Share of pairs judged alike in both orders."""
@@ -127,13 +128,18 @@ def position_bias(
     """
     if len(ab) != len(ba):
         raise ValueError(f"{len(ab)} choices in one order, but {len(ba)} in the other")
-    sides = [(_points(first), _points(second)) for first, second in zip(ab, ba, strict=True)]
+    sides = list(zip(map(_points, by_place(ab)), map(_points, by_place(ba)), strict=True))
     known = [(x, y) for x, y in sides if not (isnan(x) or isnan(y))]
     if not known:
         raise NotEnoughDataError("no pair was judged in both orders")
     leaning = [(x + y - 1) / 2 for x, y in sides]
     found = paired_difference([0.0] * len(sides), leaning, step=0.5, clusters=clusters, level=level)
     both_first, both_second = (known.count((s, s)) for s in (1.0, 0.0))
+    # Repeats of a case err together: the test counts a case once, by what most of its pairs show.
+    signs = [(side == (1.0, 1.0)) - (side == (0.0, 0.0)) for side in sides]
+    names = range(len(sides)) if clusters is None else by_place(clusters)
+    leans = cluster_means(signs, names).values()
+    to_first, to_second = (sum(sign * lean > 0 for lean in leans) for sign in (1, -1))
     return PositionBias(
         **carried(
             bounded_difference(found, 0.5),
@@ -143,7 +149,7 @@ def position_bias(
         ),
         both_first=both_first,
         both_second=both_second,
-        p_value=sign_p_values(both_first, both_second)[0],
+        p_value=sign_p_values(to_first, to_second)[0],
         consistency=sum(x == 1 - y for x, y in known) / len(known),
     )
 
@@ -180,11 +186,9 @@ def perturbation_effect(
     if not limit > 0:
         raise ValueError(f"margin is {margin}; it is more than 0")
     found = paired_difference(original, perturbed, step=step, clusters=clusters, level=level)
-    names = range(len(original)) if clusters is None else clusters
-    sides = [cluster_means(*known_observations(x, names)) for x in (original, perturbed)]
-    both = [(sides[0][name], sides[1][name]) for name in sides[0] if name in sides[1]]
     up = down = 0
     if threshold is not None:
+        both = zip(*paired_means(original, perturbed, clusters), strict=True)
         passed = [tuple(x >= threshold - SLACK for x in pair) for pair in both]
         up, down = passed.count((False, True)), passed.count((True, False))
     p_equivalence = nan
@@ -341,23 +345,25 @@ def length_slope(
         raise NotEnoughDataError("length and human score do not vary apart from each other")
     codes = None if clusters is None else cluster_codes(clusters, places)
     coef, variance, df = _robust_fit(design, y, codes)
-    value, se = float(coef[1]), sqrt(max(0.0, float(variance[1, 1])))
+    # max returns a nan, as of one cluster, only where it is the first argument.
+    value, se = float(coef[1]), sqrt(max(float(variance[1, 1]), 0.0))
     # Scores on a plane leave no residual: an interval of width 0 would claim certainty.
     exact = not se > _FLAT
     half = nan if exact else t_quantile(level, df) * se
+    flat = "one cluster only" if not df else "all scores lie on a plane: the spread cannot be seen"
+    method = "least squares, HC3" if codes is None else "least squares"
     plain = design[:, 1]
     return LengthSlope(
         value=value,
         low=value - half,
         high=value + half,
         level=level,
-        n=n if codes is None else int(codes.max()) + 1,
+        **in_units(method, count_units(codes, n), clustered=codes is not None),
         n_missing=len(judge) - n,
-        method="least squares, " + ("HC3" if codes is None else "clustered"),
         se=se,
         df=df,
         n_observations=n,
-        reason="all scores lie on a plane: the spread cannot be seen" if exact else None,
+        reason=flat if exact else None,
         p_value=nan if exact else t_p_value(value / se, df),
         raw_slope=float((plain * y).sum() / (plain**2).sum()),
     )
@@ -391,14 +397,14 @@ def scale_use(
         NotEnoughDataError: When fewer than three items have both scores.
     """
     check_level(level)
-    x, y, n_missing = known_pairs(human, judge)
+    x, y, codes, n_missing = clustered_pairs(human, judge, clusters)
     n = len(x)
     if n < 3:  # noqa: PLR2004 - the test has n - 2 degrees of freedom
         raise NotEnoughDataError(f"{n} items with both scores; three are needed")
     sd_human, sd_judge = (0.0 if np.ptp(v) <= _FLAT else float(v.std(ddof=1)) for v in (x, y))
     value = sd_judge / sd_human if sd_human else nan
     r = float(np.corrcoef(x, y)[0, 1]) if sd_human and sd_judge else nan
-    codes = known_clusters(clusters, human, judge)
+    units = count_units(codes, n)
     low = high = p_value = nan
     reason = "humans give one score only" if not sd_human else "the judge gives one score only"
     if sd_human and sd_judge and codes is not None:
@@ -421,11 +427,11 @@ def scale_use(
         low=low,
         high=high,
         level=level,
-        n=n if codes is None else int(codes.max()) + 1,
+        n=units,
         n_missing=n_missing,
         method="pitman-morgan" if codes is None else "jackknife over cases",
-        df=n - 2 if codes is None else int(codes.max()),
-        n_clusters=None if codes is None else int(codes.max()) + 1,
+        df=n - 2 if codes is None else units - 1,
+        n_clusters=None if codes is None else units,
         n_observations=n,
         reason=None if low < high else reason,
         correlation=r,

@@ -14,7 +14,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
 from judgekit.stats.logistic import OrdinalMap, expit, fit_logistic, fit_ordinal
-from judgekit.stats.missing import floats, fold_codes, known_columns, known_pairs, outcomes
+from judgekit.stats.missing import Values, floats, fold_codes, known_columns, known_pairs, outcomes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,7 @@ class IsotonicMap(Counted):
         return np.asarray(np.interp(np.asarray(x, dtype=float), self.knots_x, self.knots_y))
 
 
-def fit_isotonic(
-    x: Sequence[float | None] | np.ndarray,
-    y: Sequence[float | None] | np.ndarray,
-    *,
-    weights: Sequence[float] | None = None,
-) -> IsotonicMap:
+def fit_isotonic(x: Values, y: Values, *, weights: Sequence[float] | None = None) -> IsotonicMap:
     """The rising map with the least squared error (Ayer et al. 1955; Barlow et al. 1972).
 
     Equal x are averaged first, then neighbours that do not rise are pooled. The mean of the
@@ -105,9 +100,7 @@ class PlattMap(Counted):
         return expit(self.intercept + self.slope * np.asarray(x, dtype=float))
 
 
-def fit_platt(
-    scores: Sequence[float | None] | np.ndarray, labels: Sequence[float | None] | np.ndarray
-) -> PlattMap:
+def fit_platt(scores: Values, labels: Values) -> PlattMap:
     """Logistic regression of pass/fail labels on a score (Platt 1999).
 
     Labels become `(n1 + 1) / (n1 + 2)` and `1 / (n0 + 2)`, so that separated data have an estimate.
@@ -191,9 +184,7 @@ class MapChoice(Counted):
     """What the chosen kind predicts for each known pair from the other folds."""
 
 
-def fit_shift(
-    x: Sequence[float | None] | np.ndarray, y: Sequence[float | None] | np.ndarray
-) -> ShiftMap:
+def fit_shift(x: Values, y: Values) -> ShiftMap:
     """The mean of human - judge."""
     left, right, n_missing = known_pairs(x, y)
     if len(left) == 0:
@@ -201,9 +192,7 @@ def fit_shift(
     return ShiftMap(shift=float((right - left).mean()), n=len(left), n_missing=n_missing)
 
 
-def fit_affine(
-    x: Sequence[float | None] | np.ndarray, y: Sequence[float | None] | np.ndarray
-) -> AffineMap:
+def fit_affine(x: Values, y: Values) -> AffineMap:
     """The least-squares line of human on judge scores.
 
     Args:
@@ -228,12 +217,7 @@ def fit_affine(
     )
 
 
-def crossfit(
-    fit: _Fit,
-    x: Sequence[float | None] | np.ndarray,
-    y: Sequence[float | None] | np.ndarray,
-    folds: Sequence[Hashable] | int = 5,
-) -> np.ndarray:
+def crossfit(fit: _Fit, x: Values, y: Values, folds: Sequence[Hashable] | int = 5) -> np.ndarray:
     """What maps fitted on the other folds predict for each pair; nan for a pair that lacks a side.
 
     `folds` are the fold of each pair (keep a case in one), or how many to deal in turn.
@@ -248,11 +232,7 @@ def crossfit(
     return predicted
 
 
-def choose_map(
-    x: Sequence[float | None] | np.ndarray,
-    y: Sequence[float | None] | np.ndarray,
-    folds: Sequence[Hashable] | int = 5,
-) -> MapChoice:
+def choose_map(x: Values, y: Values, folds: Sequence[Hashable] | int = 5) -> MapChoice:
     """The simplest map whose error out of fold is within one standard error of the best.
 
     Tried are shift (10 labels), affine (20), ordinal (50, and five for each of at most ten
@@ -261,15 +241,14 @@ def choose_map(
     """
     left, right, n_missing = known_pairs(x, y)
     refusals = _refusals(left, right)
-    predicted, skipped = {}, []
+    predicted = {}
     for name, fit in _FITS.items():
         if name not in refusals:
             try:
                 predicted[name] = crossfit(fit, x, y, folds)
             except NotEnoughDataError as error:
                 refusals[name] = error.message
-        if name in refusals:
-            skipped.append((name, refusals[name]))
+    skipped = [(name, refusals[name]) for name in _FITS if name in refusals]
     if not predicted:
         raise NotEnoughDataError("; ".join(f"{name}: {reason}" for name, reason in skipped))
     known = ~np.isnan(next(iter(predicted.values())))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, fsum, log, nan, sqrt
+from math import exp, fsum, isnan, log, nan, sqrt
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Counted, Figure, Result, is_missing
+from judgekit.stats.estimate import Counted, Figure, Result, by_place, finite_floats, is_missing
 from judgekit.stats.quantiles import SLACK
 
 _CLIP = 1e-6
@@ -77,7 +77,7 @@ def vote_confidence(votes: Sequence[Hashable], labels: Sequence[Hashable]) -> Vo
     Raises:
         ValueError: When a vote is not on the scale, or the scale has fewer than two labels.
     """
-    known = [vote for vote in votes if not is_missing(vote)]
+    known = [vote for vote in by_place(votes) if not is_missing(vote)]
     if len(set(labels)) < 2:  # noqa: PLR2004 - one label leaves nothing to vote on
         raise ValueError("a scale needs two different labels")
     strange = sorted({repr(vote) for vote in known if vote not in set(labels)})
@@ -130,10 +130,9 @@ def expected_score(token_logprobs: Mapping[str, float], scale: Sequence[float]) 
             masses[levels[token.strip()]] += exp(logprob)
     total = fsum(masses.values())
     if not total > 0:
-        reason = "no token is a score of the scale"
         return ExpectedScore(
             value=nan, mass=0.0, mode=nan, sd=nan, low=min(masses), high=max(masses),
-            probabilities=(), reason=reason,
+            probabilities=(), reason="no token is a score of the scale",
         )  # fmt: skip
     share = {score: mass / total for score, mass in masses.items()}
     value = fsum(score * p for score, p in share.items())
@@ -162,14 +161,10 @@ def pool_logit(probs: Sequence[float | None], weights: Sequence[float] | None = 
     Returns:
         The pooled probability; nan with a reason where none is known.
     """
-    every = [1.0] * len(probs) if weights is None else list(weights)
+    every = [1.0] * len(probs) if weights is None else finite_floats(weights)
     if len(every) != len(probs) or any(not w >= 0 for w in every):
         raise ValueError("each probability needs a weight of 0 or more")
-    known = [
-        (float(p), w)
-        for p, w in zip(probs, every, strict=True)
-        if p is not None and not is_missing(p)
-    ]
+    known = [(p, w) for p, w in zip(finite_floats(probs), every, strict=True) if not isnan(p)]
     if any(not 0 <= p <= 1 for p, _ in known):
         raise ValueError("a probability lies outside 0..1")
     total = fsum(w for _, w in known)

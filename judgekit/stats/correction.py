@@ -5,17 +5,30 @@ The estimators are also in `ppi` and `rogan_gladen`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf, isnan, nan, sqrt
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, LabelsAre, Result, undefined_estimate
+from judgekit.stats.estimate import (
+    Estimate,
+    LabelsAre,
+    Result,
+    in_units,
+    known_observations,
+    undefined_estimate,
+)
 from judgekit.stats.intervals import difference_of_proportions, mean, proportion, wilson
-from judgekit.stats.missing import DIGITS, floats, known_pairs, known_scores
+from judgekit.stats.missing import (
+    DIGITS,
+    cluster_codes,
+    count_units,
+    floats,
+    known_pairs,
+    known_scores,
+)
 from judgekit.stats.ppi import (
     LabelledScores,
     LamTuning,
@@ -48,7 +61,7 @@ class LabelCheck(Estimate):
     """The difference in standard errors; nan where nothing varies."""
 
     looks_random: bool | None
-    """False where |z| is above 2; None where the scores do not vary."""
+    """False where |z| is above 2 (with clusters: the 95 % quantile of t); None without a z."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,15 +128,12 @@ def corrected_mean(
         return _from_elsewhere(data, binary=binary, level=level)
     # Post-stratification has no clustered variance here, and PPI++ has.
     estimator = "post-stratified" if binary and cases is None else "ppi++"
-    fit = (
-        partial(ppi_mean, tuning=tuning, clusters=cases and tuple(c.tolist() for c in cases))
-        if estimator == "ppi++"
-        else poststratified_mean
-    )
-    corrected = _of_random_subset(y, f, others, fit, estimator=estimator, level=level)
-    check = (
-        labels_look_random(f.tolist(), others.tolist()) if min(len(y), len(others)) > 1 else None
-    )
+    names = None if cases is None else (cases[0].tolist(), cases[1].tolist())
+    sides = [side.tolist() for side in (y, f, others)]
+    corrected = _of_random_subset(sides, names, estimator=estimator, tuning=tuning, level=level)
+    check = None
+    if min(len(y), len(others)) > 1:
+        check = labels_look_random(*sides[1:], clusters=names)
     notes = [corrected.note] if corrected.note else []
     if check is not None and check.looks_random is False:
         notes.append(
@@ -146,22 +156,25 @@ def corrected_mean(
 
 
 def _of_random_subset(
-    y: np.ndarray,
-    f: np.ndarray,
-    others: np.ndarray,
-    fit: Callable[..., Estimate],
+    sides: Sequence[list[float]],
+    names: tuple[list[Hashable], list[Hashable]] | None,
     *,
     estimator: str,
+    tuning: LamTuning,
     level: float,
 ) -> Estimate:
-    reason: str | None = f"{len(y)} labels; a correction needs {_MIN_LABELS}"
-    if len(y) >= _MIN_LABELS:
-        found = fit(y.tolist(), f.tolist(), others.tolist(), level=level)
+    n = len(sides[0])
+    reason: str | None = f"{n} labels; a correction needs {_MIN_LABELS}"
+    if n >= _MIN_LABELS:
+        found: Estimate = (
+            ppi_mean(*sides, tuning=tuning, clusters=names, level=level)
+            if estimator == "ppi++"
+            else poststratified_mean(*sides, level=level)
+        )
         if isnan(found.value) or not isnan(found.low):
             return found
         reason = found.reason
-    reason = reason or "it has no interval"
-    return undefined_estimate(reason, n=len(y), method=estimator, level=level)
+    return undefined_estimate(reason or "it has no interval", n=n, method=estimator, level=level)
 
 
 def _from_elsewhere(data: LabelledScores, *, binary: bool, level: float) -> CorrectedMean:
@@ -250,7 +263,11 @@ def _plain(x: np.ndarray, level: float) -> Estimate:
 
 
 _FLAT = 1e-12
+
+# A gap beyond so many standard errors, or beyond the interval of this level where there are few
+# cases, is evidence that the labelled items were selected.
 _SUSPECT = 2.0
+_EXPECTED = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,46 +432,69 @@ def labels_look_random(
     judge_labeled: Sequence[float | None],
     judge_unlabeled: Sequence[float | None],
     *,
+    clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None = None,
     level: float = 0.95,
 ) -> LabelCheck:
     """Whether the labelled items can be a random subset, judging by the judge's scores.
 
     The judge's mean on labelled items less that on the others, with Newcombe's interval for
-    pass/fail scores and Welch's (1947) for others. A difference of more than two standard errors
-    shows that labels were chosen by something the judge sees; a smaller one proves nothing.
+    pass/fail scores and Welch's (1947) for others; with `clusters`, the cases of both, by sums of
+    cases and t(G - 1). A difference of more than two standard errors shows that labels were chosen
+    by something the judge sees; a smaller one proves nothing.
     """
     check_level(level)
-    a, b = known_scores(judge_labeled), known_scores(judge_unlabeled)
+    sides = judge_labeled, judge_unlabeled
+    a, b = map(known_scores, sides)
     if min(len(a), len(b)) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("two scores of labelled and of unlabelled items are needed")
-    binary = bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
-    parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    value, se = float(a.mean() - b.mean()), sqrt(sum(parts))
+    codes = None
+    if clusters is not None:
+        both = zip(sides, clusters, strict=True)
+        names = [name for side, own in both for name in known_observations(side, own)[1]]
+        codes = cluster_codes(names, range(len(names)))
+    binary = codes is None and bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
+    value, (se, df) = float(a.mean() - b.mean()), _error_of_difference(a, b, codes)
     pooled = float(np.concatenate([a, b]).var()) * (1 / len(a) + 1 / len(b))
     scale = sqrt(pooled) if binary else se
     z = value / scale if scale > _FLAT else nan
-    low = high = df = nan
+    half = t_quantile(level, df) * se
+    low, high = value - half, value + half
     if binary:
         exact = difference_of_proportions(int(a.sum()), len(a), int(b.sum()), len(b), level=level)
-        low, high = exact.low, exact.high
-    elif se > _FLAT:
-        df = se**4 / sum(v * v / (len(x) - 1) for v, x in zip(parts, (a, b), strict=True))
-        half = t_quantile(level, df) * se
-        low, high = value - half, value + half
+        low, high, df = exact.low, exact.high, nan
+    method = "newcombe" if binary else "welch" if codes is None else "sums of cases"
+    largest = _SUSPECT if codes is None else t_quantile(_EXPECTED, df)
+    flat = "one cluster only" if isnan(se) else "the judge's scores do not vary"
     return LabelCheck(
         value=value,
         low=low,
         high=high,
         level=level,
-        n=len(a) + len(b),
-        n_missing=len(judge_labeled) + len(judge_unlabeled) - len(a) - len(b),
-        method="newcombe" if binary else "welch",
+        **in_units(method, count_units(codes, len(a) + len(b)), clustered=codes is not None),
+        n_missing=sum(map(len, sides)) - len(a) - len(b),
         se=se,
         df=df,
-        reason=None if low < high else "the judge's scores do not vary",
+        reason=None if low < high else flat,
         z=z,
-        looks_random=None if isnan(z) else abs(z) <= _SUSPECT,
+        looks_random=None if isnan(z) else abs(z) <= largest,
     )
+
+
+def _error_of_difference(
+    a: np.ndarray, b: np.ndarray, codes: np.ndarray | None
+) -> tuple[float, float]:
+    """The standard error of the difference of two means, and its degrees of freedom or nan."""
+    if codes is None:
+        parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+        se = sqrt(sum(parts))
+        spread = sum(v * v / (len(x) - 1) for v, x in zip(parts, (a, b), strict=True))
+        return se, se**4 / spread if se > _FLAT else nan
+    # What each case contributes to the difference; one on both sides counts once.
+    pulls = np.concatenate([(a - a.mean()) / len(a), -(b - b.mean()) / len(b)])
+    cases = np.bincount(codes, pulls)
+    n = len(cases)
+    se = sqrt(float((cases**2).sum()) * n / (n - 1)) if n > 1 else nan
+    return se, n - 1 if se > _FLAT else nan
 
 
 def _nearest(x: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ The base class of results, and the decision an interval allows. Intervals of mea
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields
-from math import fsum, isfinite, isinf, isnan, nan, sqrt
+from math import fsum, isinf, isnan, nan, sqrt
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
@@ -182,6 +182,18 @@ def by_place(x: Sequence[_T] | np.ndarray) -> list[_T]:
     return list(rows.tolist() if hasattr(rows, "tolist") else rows)
 
 
+def finite_floats(x: Sequence[float | None]) -> list[float]:
+    """Its items as floats; nan for what is missing."""
+    items: list[Any] = by_place(x)
+    try:
+        values = [nan if is_missing(item) else float(item) for item in items]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"an observation is no number: {error}") from error
+    if any(map(isinf, values)):
+        raise ValueError("an observation is infinite; give nan where it is missing")
+    return values
+
+
 def known_observations(
     x: Sequence[float | None], clusters: Sequence[Hashable] | None = None
 ) -> tuple[list[float], list[Hashable]]:
@@ -189,14 +201,9 @@ def known_observations(
     if clusters is not None and len(clusters) != len(x):
         raise ValueError(f"{len(x)} observations, but {len(clusters)} cluster names")
     names: Sequence[Hashable] = range(len(x)) if clusters is None else clusters
-    try:
-        values = [nan if v is None else float(v) for v in x]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"an observation is no number: {error}") from error
-    if all(map(isfinite, values)):
+    values = finite_floats(x)
+    if not any(map(isnan, values)):
         return values, list(names)
-    if any(map(isinf, values)):
-        raise ValueError("an observation is infinite; give nan where it is missing")
     used = [(v, c) for v, c in zip(values, names, strict=True) if not isnan(v)]
     return [value for value, _ in used], [name for _, name in used]
 

@@ -7,11 +7,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from math import fsum, inf, nan, sqrt
+from math import fsum, inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Literal
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Estimate, cluster_means, few_clusters, known_observations
+from judgekit.stats.estimate import (
+    Estimate,
+    by_place,
+    cluster_means,
+    few_clusters,
+    finite_floats,
+    in_units,
+    known_observations,
+)
 from judgekit.stats.quantiles import (
     beta_quantile,
     check_choice,
@@ -74,12 +82,10 @@ def mean(
         low=centre - half,
         high=centre + half,
         level=level,
-        n=groups,
+        **in_units("t", groups, clustered=clusters is not None),
         n_missing=len(x) - n,
-        method="t" if clusters is None else "t, clustered",
         se=sqrt(variance),
         df=groups - 1,
-        n_clusters=None if clusters is None else groups,
         n_observations=n,
         design_effect=nan if clusters is None or not naive > 0 else variance / naive,
         reason=reason,
@@ -113,6 +119,8 @@ def rating_mean(
     """
     check_level(level)
     known, names = known_observations(x, clusters)
+    # As Python's numbers: numpy's small integers overflow without an error.
+    scale = by_place(scale)
     bottom, top = min(scale, default=0.0), max(scale, default=0.0)
     if not bottom < top:
         raise ValueError("a scale needs two different points")
@@ -143,12 +151,10 @@ def rating_mean(
         low=min(low, value),
         high=max(high, value),
         level=level,
-        n=n,
+        **in_units("t with one pseudo-rating", n, clustered=clusters is not None),
         n_missing=len(x) - len(known),
-        method="t with one pseudo-rating" + ("" if clusters is None else ", clustered"),
         se=se,
         df=n - 1,
-        n_clusters=None if clusters is None else n,
         n_observations=len(known),
     )
 
@@ -277,7 +283,8 @@ def clustered_proportion(
     low, high = share_interval(shares, most=len(known), level=level)
     rate = fsum(shares) / len(shares)
     # Worst and best case keep the clusters of missing outcomes: they are not independent either.
-    missing = [c for v, c in zip(outcomes, clusters, strict=True) if v is None or v != v]  # noqa: PLR0124 - nan
+    values = finite_floats(outcomes)
+    missing = [c for v, c in zip(values, clusters, strict=True) if isnan(v)]
     failed, passed = (
         list(cluster_means([*known, *[end] * len(missing)], [*names, *missing]).values())
         for end in (0.0, 1.0)
@@ -287,10 +294,8 @@ def clustered_proportion(
         low=low,
         high=high,
         level=level,
-        n=len(shares),
+        **in_units("wilson", len(shares), clustered=True),
         n_missing=len(missing),
-        method="wilson, clustered",
-        n_clusters=len(shares),
         n_observations=len(known),
         worst=fsum(failed) / len(failed),
         best=fsum(passed) / len(passed),
@@ -379,7 +384,7 @@ def wilson(rate: float, n: float, *, level: float = 0.95) -> tuple[float, float]
     z = normal_quantile(level)
     shrink = 1 + z * z / n
     middle = (rate + z * z / (2 * n)) / shrink
-    # Wilson (1927). At 0 and 1 rounding would leave an end a hair inside the range.
+    # At 0 and 1 rounding would leave an end a hair inside the range.
     half = z * sqrt(rate * (1 - rate) / n + z * z / (4 * n * n)) / shrink
     return (0.0 if rate == 0 else middle - half), (1.0 if rate == 1 else middle + half)
 

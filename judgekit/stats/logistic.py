@@ -10,7 +10,7 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import Counted
-from judgekit.stats.missing import known_pairs
+from judgekit.stats.missing import Values, known_pairs
 
 
 class LogisticFit(NamedTuple):
@@ -28,19 +28,16 @@ def expit(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.where(x >= 0, 1, small) / (1 + small))
 
 
-def fit_logistic(
-    design: np.ndarray, y: np.ndarray, *, weights: np.ndarray | None = None
-) -> LogisticFit:
+def fit_logistic(design: np.ndarray, y: np.ndarray) -> LogisticFit:
     """The logistic regression of shares in [0, 1], by maximum likelihood."""
-    w = np.ones(len(y)) if weights is None else weights
 
     def loglik(at: np.ndarray) -> float:
         eta = design @ at
-        return float((w * (y * eta - np.logaddexp(0, eta))).sum())
+        return float((y * eta - np.logaddexp(0, eta)).sum())
 
     def derivatives(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         p = expit(design @ at)
-        return design.T @ (w * (y - p)), design.T @ ((w * p * (1 - p))[:, None] * design)
+        return design.T @ (y - p), design.T @ ((p * (1 - p))[:, None] * design)
 
     coef = maximise(loglik, derivatives, np.zeros(design.shape[1]))
     return LogisticFit(coef, expit(design @ coef), derivatives(coef)[1])
@@ -88,9 +85,7 @@ class OrdinalMap(Counted):
         return {f"{x:g}": float(self.predict([x])[0]) for x in points}
 
 
-def fit_ordinal(
-    judge: Sequence[float | None] | np.ndarray, human: Sequence[float | None] | np.ndarray
-) -> OrdinalMap:
+def fit_ordinal(judge: Values, human: Values) -> OrdinalMap:
     """The cumulative logit of human levels on the judge's score (McCullagh 1980).
 
     Maximum likelihood by Newton's method; the log-likelihood has one maximum. Where the judge

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from math import atanh, isnan, nan, sqrt, tanh
+from math import isnan, nan, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,6 +20,7 @@ from judgekit.stats.agreement_coefficients import (
     PairInterval,
     coefficient_interval,
     concordance_influence,
+    fisher_ends,
     kendall_influence,
     pearson_influence,
     smoothed_interval,
@@ -31,11 +32,11 @@ from judgekit.stats.estimate import Estimate, carried, few_clusters, in_units, j
 from judgekit.stats.intervals import Rate, mean, rate
 from judgekit.stats.missing import (
     DIGITS,
+    Values,
     cluster_codes,
+    clustered_pairs,
     count_units,
-    known_clusters,
     known_columns,
-    known_pairs,
     mean_ranks,
 )
 from judgekit.stats.quantiles import SLACK, check_choice, check_level, normal_quantile, t_quantile
@@ -92,8 +93,8 @@ class BlandAltman(Estimate):
 
 
 def lin_ccc(
-    a: Sequence[float | None] | np.ndarray,
-    b: Sequence[float | None] | np.ndarray,
+    a: Values,
+    b: Values,
     *,
     ci: PairInterval = "analytic",
     clusters: Sequence[Hashable] | None = None,
@@ -122,8 +123,8 @@ def lin_ccc(
     """
     check_level(level)
     check_choice("interval", ci, get_args(PairInterval))
-    codes = _codes_for(ci, clusters, a, b)
-    x, y, n_missing = known_pairs(a, b)
+    _check_clusters(ci, clusters)
+    x, y, codes, n_missing = clustered_pairs(a, b, clusters)
     if len(x) < 2:  # noqa: PLR2004 - a variance needs two
         raise NotEnoughDataError("concordance needs two items with both scores")
     n, moments = len(x), _moments(x, y)
@@ -171,10 +172,11 @@ def _lin_interval(
     shifted = 2 * value**2 * (1 - value) * accuracy * u2 - (value * accuracy * u2) ** 2 / 2
     variance = (scatter + shifted) / (n - 2)
     if not (variance > _FLAT**2 and abs(value) < 1):
-        reason = "all items lie on a line: the spread cannot be seen in these data"
-        return Interval(nan, nan, reason)
+        return Interval(
+            nan, nan, "all items lie on a line: the spread cannot be seen in these data"
+        )
     half = normal_quantile(level) * sqrt(variance) / (1 - value * value)
-    return Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
+    return Interval(*fisher_ends(value, half), None)
 
 
 def bland_altman(
@@ -201,14 +203,13 @@ def bland_altman(
         The figures; without variation of the difference there is no interval. `n` counts items,
         or cases.
     """
-    x, y, n_missing = known_pairs(human, judge)
+    x, y, codes, n_missing = clustered_pairs(human, judge, clusters)
     if len(x) == 0:
         raise NotEnoughDataError("no item has a score of both judge and human")
     d, n = y - x, len(x)
     bias, sd = float(d.mean()), float(d.std(ddof=1)) if n > 1 else nan
     varies = sd > _FLAT * max(1.0, float(np.abs(d).max()))
     z, t = normal_quantile(level), t_quantile(level, n - 1)
-    codes = known_clusters(clusters, human, judge)
     of_bias = mean(d.tolist(), clusters=None if codes is None else codes.tolist(), level=level)
     # Bland & Altman (1999): the standard error of a limit, of its mean and of its spread.
     halves = [t * sd * sqrt(1 / n + z * z / (2 * (n - 1))) if varies else nan] * 2
@@ -301,8 +302,8 @@ class Correlation(Estimate):
 
 
 def correlation(
-    a: Sequence[float | None] | np.ndarray,
-    b: Sequence[float | None] | np.ndarray,
+    a: Values,
+    b: Values,
     method: CorrelationMethod = "spearman",
     *,
     ci: CorrelationInterval = "fisher",
@@ -338,12 +339,12 @@ def correlation(
     check_level(level)
     check_choice("correlation", method, get_args(CorrelationMethod))
     check_choice("interval", ci, get_args(CorrelationInterval))
-    codes = _codes_for(ci, clusters, a, b)
-    x, y, n_missing = known_pairs(a, b)
+    _check_clusters(ci, clusters)
+    x, y, codes, n_missing = clustered_pairs(a, b, clusters)
     n = len(x)
     if n < 2:  # noqa: PLR2004 - one point has no direction
         raise NotEnoughDataError("a correlation needs two items with both scores")
-    value = _coefficient(x, y, method)
+    value = float(_coefficients(x, y, np.zeros(n, dtype=int), 1, method)[0])
     if ci == "fisher":
         ends = _fisher_interval(value, n, method, level)
     elif method in _INFLUENCES:
@@ -383,20 +384,13 @@ def _fisher_interval(value: float, n: int, method: CorrelationMethod, level: flo
     if reason is not None:
         return Interval(nan, nan, reason)
     half = normal_quantile(level) * sqrt(spread / (n - least + 1))
-    return Interval(tanh(atanh(value) - half), tanh(atanh(value) + half), None)
+    return Interval(*fisher_ends(value, half), None)
 
 
-def _codes_for(
-    ci: str,
-    clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None] | np.ndarray,
-    b: Sequence[float | None] | np.ndarray,
-) -> np.ndarray | None:
-    """The clusters of the known pairs; only the smoothed interval can respect them."""
+def _check_clusters(ci: str, clusters: Sequence[Hashable] | None) -> None:
     if clusters is not None and ci != "smoothed":
         # An interval that ignores the cases it was given would claim too much without a word.
         raise ValueError(f"ci={ci!r} treats items as independent: with clusters give ci='smoothed'")
-    return known_clusters(clusters, a, b)
 
 
 def grouped_correlation(
@@ -443,64 +437,50 @@ def grouped_correlation(
 def _coefficients(
     x: np.ndarray, y: np.ndarray, groups: np.ndarray, n_groups: int, method: CorrelationMethod
 ) -> np.ndarray:
-    """The coefficient of each group as `_coefficient` has it, of many groups at once."""
+    """The coefficient within each group; nan where a side is constant."""
     found = np.full(n_groups, nan)
     sizes = np.bincount(groups, minlength=n_groups)
     order, starts = np.argsort(groups, kind="stable"), np.cumsum(sizes) - sizes
+    # Without the noise of floats, so that equal scores are tied.
     x, y, groups = np.round(x[order], DIGITS), np.round(y[order], DIGITS), groups[order]
-    if method == "kendall":
-        for place, (more, less, ties_x, ties_y) in enumerate(_pair_counts(x, y, groups)):
-            spread = (more + less + ties_x) * (more + less + ties_y)
-            found[place] = (more - less) / sqrt(spread) if spread else nan
+    if method.startswith("kendall"):
+        for place, counts in enumerate(_pair_counts(x, y, groups)):
+            own = slice(starts[place], starts[place] + sizes[place])
+            found[place] = _kendall(counts, x[own], y[own], method)
         return found
     if method == "spearman":
-        x, y = (_ranks_within(groups, scores, starts) for scores in (x, y))
+        x, y = (mean_ranks(dense_ranks(groups, side)) - starts[groups] for side in (x, y))
     # Groups of one size are the rows of one table, whose sums are those of each row alone.
     for size in np.unique(sizes[sizes > 1]).tolist():
         alike = np.flatnonzero(sizes == size)
         rows = starts[alike][:, None] + np.arange(size)
         a, b = x[rows], y[rows]
         varies = (np.ptp(a, axis=1) != 0) & (np.ptp(b, axis=1) != 0)
-        alike, a, b = alike[varies], a[varies], b[varies]
-        if method == "kendall-c":
-            found[alike] = [_coefficient(*sides, method) for sides in zip(a, b, strict=True)]
-        elif len(alike):
-            found[alike] = _pearson(a, b)
+        if varies.any():
+            found[alike[varies]] = _pearson(a[varies], b[varies])
     return found
 
 
 def _pair_counts(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> Iterator[list[int]]:
+    # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
+    # computes a p-value that no resample needs.
     a, b = (np.unique(side, return_inverse=True)[1].astype(float) for side in (x, y))
     counts = count_pairs(a, b, groups)
     # Python's integers: the product of two numbers of pairs may be more than 64 bits hold.
     return map(list, zip(*(each.tolist() for each in counts[:4]), strict=True))
 
 
-def _ranks_within(groups: np.ndarray, scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    ranks = dense_ranks(groups, np.round(scores, DIGITS))
-    counts = np.bincount(ranks)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[ranks] - starts[groups])
-
-
-def _coefficient(x: np.ndarray, y: np.ndarray, method: CorrelationMethod) -> float:
-    # Without the noise of floats, so that equal scores are tied.
-    x, y = np.round(x, DIGITS), np.round(y, DIGITS)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return nan
-    if method in ("pearson", "spearman"):
-        a, b = (x, y) if method == "pearson" else (mean_ranks(x), mean_ranks(y))
-        return float(_pearson(a, b))
-    # scipy.stats.kendalltau is the reference in the tests: it costs the import of scipy.stats, and
-    # computes a p-value that no resample needs.
-    x_levels, x_at = np.unique(x, return_inverse=True)
-    y_levels, y_at = np.unique(y, return_inverse=True)
-    n = len(x)
-    counts = count_pairs(x_at.astype(float), y_at.astype(float), np.zeros(n, dtype=int))
-    concordant, discordant, ties_x, ties_y, _ = (int(count[0]) for count in counts)
+def _kendall(
+    counts: Sequence[int], x: np.ndarray, y: np.ndarray, method: CorrelationMethod
+) -> float:
+    concordant, discordant, ties_x, ties_y = counts
     score, untied = concordant - discordant, concordant + discordant
+    spread = (untied + ties_x) * (untied + ties_y)
+    if not spread:
+        return nan
     if method == "kendall":
-        return score / sqrt((untied + ties_x) * (untied + ties_y))
-    m = min(len(x_levels), len(y_levels))
+        return score / sqrt(spread)
+    n, m = len(x), min(len(np.unique(x)), len(np.unique(y)))
     return 2 * score / (n * n * (m - 1) / m)
 
 

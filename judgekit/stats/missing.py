@@ -14,6 +14,9 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import by_place, is_missing
 
+Values = Sequence[float | None] | np.ndarray
+"""Numbers in their order, held by a list, an array or a series; None and nan are missing."""
+
 _Label = TypeVar("_Label", bound="Hashable")
 
 _NEVER_MISSING = {bool, int, str}
@@ -23,32 +26,37 @@ DIGITS = 9
 
 
 def floats(x: Sequence[object] | np.ndarray) -> np.ndarray:
-    """Scores, or rows of them, as an array of floats; None and what is masked become nan."""
+    """Scores, or rows of them, as an array of finite floats; what is missing becomes nan."""
     try:
-        found = np.array(x, dtype=float)
-        return np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
+        try:
+            found = np.array(x, dtype=float)
+        except TypeError:
+            # pandas' NA is no number; nor are texts, which fail again.
+            cells = np.array(x, dtype=object)
+            cells[np.frompyfunc(is_missing, 1, 1)(cells).astype(bool)] = np.nan
+            found = cells.astype(float)
+        found = np.where(np.ma.getmaskarray(x), np.nan, found) if np.ma.isMA(x) else found
     except (TypeError, ValueError, OverflowError) as error:
         start = ", ".join(repr(value)[:40] for value in list(x)[:3])
         raise ValueError(
             f"not all values are numbers, or rows differ in length: [{start}, ...]"
         ) from error
+    if np.isinf(found).any():
+        raise ValueError("a value is infinite; give nan where it is missing")
+    return found
 
 
-def known_columns(*columns: Sequence[float | None] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def known_columns(*columns: Values) -> tuple[np.ndarray, np.ndarray]:
     """The observations of which every column is known, a row a column; and their positions."""
     if len({len(column) for column in columns}) > 1:
         sizes = ", ".join(str(len(column)) for column in columns)
         raise ValueError(f"sequences of {sizes} values; they have to be equally long")
     table = np.reshape(list(map(floats, columns)), (len(columns), -1))
-    if np.isinf(table).any():
-        raise ValueError("a value is infinite; give nan where it is missing")
     known = ~np.isnan(table).any(axis=0)
     return table[:, known], np.flatnonzero(known)
 
 
-def known_pairs(
-    a: Sequence[float | None] | np.ndarray, b: Sequence[float | None] | np.ndarray
-) -> tuple[np.ndarray, np.ndarray, int]:
+def known_pairs(a: Values, b: Values) -> tuple[np.ndarray, np.ndarray, int]:
     """Both sides of the pairs that lack neither, and how many pairs lack one."""
     (left, right), places = known_columns(a, b)
     return left, right, len(a) - len(places)
@@ -72,7 +80,7 @@ def known_labels(
     return [pair for _, pair in known], [place for place, _ in known]
 
 
-def outcomes(x: Sequence[float | None] | np.ndarray, what: str = "an outcome") -> np.ndarray:
+def outcomes(x: Values, what: str = "an outcome") -> np.ndarray:
     """Outcomes as 0, 1 and nan; `what` is their name in the message of the error."""
     values = floats(x)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
@@ -103,29 +111,28 @@ def group_sums(codes: np.ndarray, column: np.ndarray) -> np.ndarray:
     return sums
 
 
-def known_clusters(
-    clusters: Sequence[Hashable] | None,
-    a: Sequence[float | None] | np.ndarray,
-    b: Sequence[float | None] | np.ndarray,
-) -> np.ndarray | None:
-    """The cluster of each pair of `known_pairs`, numbered in order of appearance."""
-    if clusters is None:
-        return None
-    if len(clusters) != len(a):
+def members(codes: np.ndarray) -> list[np.ndarray]:
+    """The positions of the observations of each group."""
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+
+def clustered_pairs(
+    a: Values, b: Values, clusters: Sequence[Hashable] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `known_pairs`, with the cluster of each pair, numbered in order of appearance."""
+    (left, right), places = known_columns(a, b)
+    if clusters is not None and len(clusters) != len(a):
         raise ValueError(f"{len(a)} pairs, but {len(clusters)} cluster names")
-    return cluster_codes(clusters, known_columns(a, b)[1])
+    codes = None if clusters is None else cluster_codes(clusters, places)
+    return left, right, codes, len(a) - len(places)
 
 
-def fold_codes(
-    folds: Sequence[Hashable] | int,
-    x: Sequence[float | None] | np.ndarray,
-    y: Sequence[float | None] | np.ndarray,
-) -> np.ndarray:
+def fold_codes(folds: Sequence[Hashable] | int, x: Values, y: Values) -> np.ndarray:
     """The fold of each known pair, numbered from 0; a number of folds deals pairs in turn."""
     _, places = known_columns(x, y)
-    if isinstance(folds, int):
+    if isinstance(folds, int | np.integer):
         # Not at random: the same data give the same folds without a seed.
-        codes = np.arange(len(places)) % max(1, folds)
+        codes = np.arange(len(places)) % max(1, int(folds))
     else:
         if len(folds) != len(x):
             raise ValueError(f"{len(x)} pairs, but {len(folds)} folds")
@@ -142,7 +149,7 @@ def mean_ranks(x: np.ndarray) -> np.ndarray:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[group])
 
 
-def known_scores(x: Sequence[float | None] | np.ndarray) -> np.ndarray:
+def known_scores(x: Values) -> np.ndarray:
     """The scores that are not missing."""
-    scores = floats(x)
-    return np.asarray(scores[~np.isnan(scores)])
+    (scores,), _ = known_columns(x)
+    return np.asarray(scores)

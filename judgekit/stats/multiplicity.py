@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isnan, nan
 from typing import Literal, get_args
 
-from judgekit.stats.estimate import Counted
+from judgekit.stats.estimate import Counted, finite_floats
 from judgekit.stats.quantiles import check_choice
 
 AdjustMethod = Literal["holm", "bh", "by"]
@@ -48,7 +48,7 @@ def adjust(p_values: Sequence[float | None], method: AdjustMethod = "holm") -> A
         (0.03, 0.06, 0.06)
     """
     check_choice("adjustment", method, get_args(AdjustMethod))
-    known = [(p, i) for i, p in enumerate(p_values) if p is not None and not isnan(p)]
+    known = [(p, i) for i, p in enumerate(finite_floats(p_values)) if not isnan(p)]
     if any(not 0 <= p <= 1 for p, _ in known):
         raise ValueError("a p-value lies outside 0..1")
     order = sorted(known)

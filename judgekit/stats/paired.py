@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import cbrt, fsum, inf, nan, sqrt
+from math import cbrt, fsum, inf, isnan, nan, sqrt
 from typing import Literal, TypeVar, get_args
 
 from judgekit.errors import NotEnoughDataError
@@ -15,8 +15,8 @@ from judgekit.stats.estimate import (
     Estimate,
     Figure,
     cluster_means,
+    finite_floats,
     in_units,
-    is_missing,
     known_observations,
     standard_deviation,
 )
@@ -124,12 +124,10 @@ def paired_difference(
     (step,) = require(step=step)
     if not step > 0:
         raise ValueError(f"step is {step}; a step of the scale is more than 0")
-    names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
-    of_a, of_b = (cluster_means(*known_observations(x, names)) for x in (a, b))
-    items = [name for name in of_a if name in of_b]
-    if not items:
+    a, b = finite_floats(a), finite_floats(b)
+    sides = paired_means(a, b, clusters)
+    if not sides[0]:
         raise NotEnoughDataError("no item has a score of both variants")
-    sides = [of_a[name] for name in items], [of_b[name] for name in items]
     # What is only rounding of floats is no difference: it would give a p where no item differs.
     d = [0.0 if abs(y - x) <= SLACK else y - x for x, y in zip(*sides, strict=True)]
     n, value, sd = len(d), fsum(d) / len(d), standard_deviation(d)
@@ -142,7 +140,7 @@ def paired_difference(
         high=max(high, value),
         level=level,
         **in_units(_DIFFERENCE_METHODS[ci], n, clustered=clusters is not None),
-        n_missing=sum(is_missing(x) or is_missing(y) for x, y in zip(a, b, strict=True)),
+        n_missing=sum(isnan(x) or isnan(y) for x, y in zip(a, b, strict=True)),
         se=se,
         df=n - 1,
         sd=sd,
@@ -154,7 +152,19 @@ def paired_difference(
     )
 
 
-def amount_difference(a: Sequence[float], b: Sequence[float], *, level: float = 0.95) -> Estimate:
+def paired_means(
+    a: Sequence[float | None], b: Sequence[float | None], clusters: Sequence[Hashable] | None
+) -> tuple[list[float], list[float]]:
+    """The mean of each case on both sides, of the cases that have both."""
+    names: Sequence[Hashable] = range(len(a)) if clusters is None else clusters
+    of_a, of_b = (cluster_means(*known_observations(x, names)) for x in (a, b))
+    both = [name for name in of_a if name in of_b]
+    return [of_a[name] for name in both], [of_b[name] for name in both]
+
+
+def amount_difference(
+    a: Sequence[float | None], b: Sequence[float | None], *, level: float = 0.95
+) -> Estimate:
     """The mean of B - A over the same items, for amounts without a scale: tokens, seconds, money.
 
     The interval is the wider one of `paired_difference`, taken around the mean: its pseudo-items
@@ -162,7 +172,7 @@ def amount_difference(a: Sequence[float], b: Sequence[float], *, level: float = 
     24,000 tokens is not to be drawn to 0.
 
     Args:
-        a: Amounts of the first variant.
+        a: Amounts of the first variant; nan and None are missing.
         b: Those of the second, in the order of `a`.
         level: Confidence level in (0, 1).
 
@@ -170,11 +180,11 @@ def amount_difference(a: Sequence[float], b: Sequence[float], *, level: float = 
         The difference; its interval is nan, with the reason, for one item and where all items
         differ by the same amount.
     """
-    d = [y - x for x, y in zip(a, b, strict=True)]
+    d = [y - x for x, y in zip(finite_floats(a), finite_floats(b), strict=True)]
     plain = mean(d, level=level)
     if plain.reason is not None:
         return plain
-    value = plain.value
+    value, (d, _) = plain.value, known_observations(d)
     around = paired_difference(
         [value] * len(d), d, step=standard_deviation(d), ci="skewed", level=level
     )
@@ -280,12 +290,13 @@ def pass_rate_difference(
     """
     if len(a) != len(b) or (clusters is not None and len(clusters) != len(a)):
         raise ValueError(f"{len(a)} outcomes of A and {len(b)} of B; each pair needs its case")
-    if any(not is_missing(v) and v not in (0, 1) for v in [*a, *b]):
+    a, b = finite_floats(a), finite_floats(b)
+    if any(not isnan(v) and v not in (0, 1) for v in [*a, *b]):
         raise ValueError("an outcome is neither 0 nor 1")
     # Repeats of a case are not independent pairs, which the tests of `paired_proportions` assume.
     if clusters is not None and len(set(clusters)) < len(clusters):
         return bounded_difference(paired_difference(a, b, clusters=clusters, level=level))
-    pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (is_missing(x) or is_missing(y))]
+    pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (isnan(x) or isnan(y))]
     counts = [sum(pair == kind for pair in pairs) for kind in ((1, 1), (1, 0), (0, 1), (0, 0))]
     return replace(paired_proportions(*counts, level=level), n_missing=len(a) - len(pairs))
 

@@ -56,8 +56,9 @@ class Comparisons(NamedTuple):
         groups, never = self.groups(), sorted(set(range(self.n_items)) - set(self.items.tolist()))
         if len(groups) > 1:
             named = " and ".join("{" + ", ".join(map(str, g)) + "}" for g in groups)
-            met = f"items {named} never met, even by way of others: compare within each only"
-            notes.append(met)
+            notes.append(
+                f"items {named} never met, even by way of others: compare within each only"
+            )
         if never:
             notes.append(f"never compared: {', '.join(map(str, never))}")
         if prior:
@@ -114,11 +115,12 @@ def comparisons(
     (n_items,) = require_whole(n_items=n_items)
     if clusters is not None and len(clusters) != len(results):
         raise ValueError(f"{len(results)} results, but {len(clusters)} cluster names")
-    rows = np.array([(r["i"], r["j"]) for r in results], dtype=int).reshape(-1, 2)
+    rows = np.array([(r["i"], r["j"]) for r in results], dtype=float).reshape(-1, 2)
     counts = np.array(
         [(r["wins_i"], r["wins_j"], r["ties"]) for r in results], dtype=float
     ).reshape(-1, 3)
-    if (rows < 0).any() or (rows >= n_items).any() or (rows[:, 0] == rows[:, 1]).any():
+    is_item = (rows >= 0) & (rows < n_items) & (rows == np.floor(rows))
+    if not is_item.all() or (rows[:, 0] == rows[:, 1]).any():
         raise ValueError(f"a result is not of two different items of 0..{n_items - 1}")
     if not (np.isfinite(counts) & (counts >= 0)).all():
         raise ValueError("a count of wins or ties is negative or missing")
@@ -126,7 +128,8 @@ def comparisons(
     if len(used) == 0:
         raise NotEnoughDataError("no comparison to rank by")
     codes = None if clusters is None else cluster_codes(clusters, used.tolist())
-    return Comparisons(rows[used, 0], rows[used, 1], counts[used], n_items, codes, used)
+    i, j = rows[used].astype(int).T
+    return Comparisons(i, j, counts[used], n_items, codes, used)
 
 
 def _closure(links: np.ndarray) -> np.ndarray:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Estimate, by_place, carried
-from judgekit.stats.missing import cluster_codes, floats, fold_codes, known_pairs, known_scores
+from judgekit.stats.estimate import Estimate, by_place, carried, in_units
+from judgekit.stats.missing import (
+    cluster_codes,
+    count_units,
+    fold_codes,
+    known_columns,
+    known_pairs,
+    known_scores,
+)
 from judgekit.stats.quantiles import check_choice, normal_quantile, t_quantile
 
 Quantile = Literal["t", "normal"]
@@ -103,8 +110,7 @@ def ppi_mean(
         The mean; a constant judge has weight 0. `n` counts labelled items (or cases). Without
         variation there is no interval.
     """
-    if lam is not None and not 0 <= lam <= 1:
-        raise ValueError(f"lam is {lam}; it lies in [0, 1]")
+    _check_lam(lam)
     check_choice("quantile", quantile, get_args(Quantile))
     check_choice("tuning", tuning, get_args(LamTuning))
     data = LabelledScores.of(labels, judge_labeled, judge_unlabeled, clusters)
@@ -115,23 +121,21 @@ def ppi_mean(
         weight = lam
     value, se = data.mean(weight)
     n = data.n_units
-    half = (t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)) * se
     reason = _no_width(se, n)
+    z = t_quantile(level, n - 1) if quantile == "t" else normal_quantile(level)
+    half = nan if reason else z * se
+    tuned = "" if tuning == "plug-in" or lam is not None else f", {tuning}"
     labels_only = _variance_of_mean(data.y, data.cases[0] if data.cases else None)
     n_effective = n * labels_only / se**2 if reason is None else nan
     return PPIMean(
         value=value,
-        low=value - half if reason is None else nan,
-        high=value + half if reason is None else nan,
+        low=value - half,
+        high=value + half,
         level=level,
-        n=n,
+        **in_units(f"ppi++, {quantile}{tuned}", n, clustered=clusters is not None),
         n_missing=data.n_missing,
-        method=f"ppi++, {quantile}"
-        + ("" if tuning == "plug-in" or lam is not None else f", {tuning}")
-        + ("" if clusters is None else ", clustered"),
         se=se,
         df=n - 1,
-        n_clusters=None if clusters is None else n,
         n_observations=len(data.y),
         reason=reason,
         note=_note(n, data, lam),
@@ -170,8 +174,8 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     if own and len(own) < len(strata):
         raise ValueError("some strata have a weight and some have none")
     weights = own or [float(len(d.y) + len(d.others)) for d in data]
-    if not all(w > 0 for w in weights):
-        raise ValueError("a stratum's weight is not more than 0")
+    if not all(0 < w < inf for w in weights):
+        raise ValueError("a stratum's weight is not more than 0, or infinite")
     weights = [w / sum(weights) for w in weights]
     y, f, others = map(np.concatenate, zip(*(d[:3] for d in data), strict=True))
     common = LabelledScores(y, f, others, n_missing=0).tuned()
@@ -179,6 +183,7 @@ def stratified_ppi_mean(strata: Sequence[Stratum], *, level: float = 0.95) -> St
     lams = []
     for stratum, d in zip(strata, data, strict=True):
         lam = stratum.get("lam")
+        _check_lam(lam)
         if lam is None:
             lam = d.tuned() if len(d.y) >= _FEW_LABELS else common
         lams.append(lam if len(d.others) else 0.0)
@@ -255,6 +260,11 @@ def crossfit_isotonic_mean(
     )
 
 
+def _check_lam(lam: float | None) -> None:
+    if lam is not None and not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}; it lies in [0, 1]")
+
+
 class LabelledScores(NamedTuple):
     """Labels y, judge scores f of the same items, judge scores of others; cases of both."""
 
@@ -273,28 +283,25 @@ class LabelledScores(NamedTuple):
         clusters: tuple[Sequence[Hashable], Sequence[Hashable]] | None,
     ) -> LabelledScores:
         """The known scores; cases are numbered in order of appearance, labelled items first."""
-        y, f, n_missing = known_pairs(labels, judge_labeled)
-        others = known_scores(judge_unlabeled)
+        (y, f), known = known_columns(labels, judge_labeled)
+        (others,), rest = known_columns(judge_unlabeled)
         if len(y) == 0:
             raise NotEnoughDataError("no item has both a label and a judge score")
-        n_missing += len(judge_unlabeled) - len(others)
+        n_missing = len(labels) - len(y) + len(judge_unlabeled) - len(others)
         if clusters is None:
             return cls(y, f, others, n_missing)
         sizes = len(labels), len(judge_unlabeled)
         if (len(clusters[0]), len(clusters[1])) != sizes:
             raise ValueError(f"{sizes[0]} and {sizes[1]} items; each needs the name of its case")
-        # nan in either sum marks an item that is left out.
-        sides = floats(labels) + floats(judge_labeled), floats(judge_unlabeled)
-        known = [np.flatnonzero(~np.isnan(side)).tolist() for side in sides]
-        cases = map(by_place, clusters)
-        names = [case[i] for case, at in zip(cases, known, strict=True) for i in at]
+        cases = zip(map(by_place, clusters), (known, rest), strict=True)
+        names = [case[i] for case, places in cases for i in places]
         codes = cluster_codes(names, range(len(names)))
         return cls(y, f, others, n_missing, (codes[: len(y)], codes[len(y) :]))
 
     @property
     def n_units(self) -> int:
         """Labelled items, or cases of them."""
-        return len(self.y) if self.cases is None else int(self.cases[0].max()) + 1
+        return count_units(self.cases and self.cases[0], len(self.y))
 
     def tuned(self) -> float:
         """The weight of the judge that gives the mean the least variance."""

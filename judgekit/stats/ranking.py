@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import exp, log, nan, sqrt
+from math import exp, isnan, log, nan, sqrt
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -83,8 +83,8 @@ def bradley_terry(
         if len(covariates) != len(results):
             raise ValueError(f"{len(results)} results, but {len(covariates)} rows of covariates")
         columns = floats(covariates).reshape(len(results), -1)[rows.used]
-        if not np.isfinite(columns).all():
-            raise ValueError("a covariate is missing or infinite")
+        if np.isnan(columns).any():
+            raise ValueError("a covariate is missing")
         extra = np.column_stack([columns, extra])
     fit = _Fit.of(rows, _bradley_terry_terms, extra, position=position, level=level)
     return fit.ranking("bradley-terry", None)[0]
@@ -202,7 +202,8 @@ def length_controlled_win_rate(
     score = design * (y - fit.fitted)[:, None]
     meat = score.T @ score if codes is None else np.zeros((2, 2))
     covariance = sandwich(fit.curvature, meat, score, codes)
-    intercept, se = float(fit.coef[0]), sqrt(max(0.0, float(covariance[0, 0])))
+    # max returns a nan, as of one cluster, only where it is the first argument.
+    intercept, se = float(fit.coef[0]), sqrt(max(float(covariance[0, 0]), 0.0))
     n = count_units(codes, len(y))
     half = (normal_quantile(level) if codes is None else t_quantile(level, n - 1)) * se
     value, low, high = (float(expit(np.array(intercept + d))) for d in (0.0, -half, half))
@@ -218,7 +219,7 @@ def length_controlled_win_rate(
         se=value * (1 - value) * se,
         n_observations=len(y),
         df=nan if codes is None else n - 1,
-        reason=None if varies else "no variation",
+        reason=None if varies else "one cluster only" if isnan(se) else "no variation",
         note="length moves the rate by more than 10 points: it may stand for quality"
         if abs(value - raw) > _FAR
         else None,

@@ -15,9 +15,16 @@ import numpy as np
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.calibration import fit_isotonic
-from judgekit.stats.estimate import Counted, Estimate, Result, carried, few_clusters, is_missing
+from judgekit.stats.estimate import (
+    Counted,
+    Estimate,
+    Result,
+    carried,
+    few_clusters,
+    known_observations,
+)
 from judgekit.stats.intervals import Rate, mean, rate, rating_mean
-from judgekit.stats.missing import group_sums, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import Values, clustered_pairs, count_units, group_sums, outcomes
 from judgekit.stats.quantiles import SLACK, beta_quantile, require, require_whole
 
 BinKind = Literal["width", "mass"]
@@ -98,10 +105,11 @@ def ece(
         rng: Source of random numbers for the simulation; None leaves it out.
         n_simulations: Simulated samples, 1 or more.
     """
-    p, y, n_missing = known_probabilities(confidence, correct)
+    p, y, codes, n_missing = known_probabilities(confidence, correct, clusters)
     n_bins, n_simulations = require_whole(n_bins=n_bins, n_simulations=n_simulations)
-    codes = known_clusters(clusters, confidence, correct)
-    n = len(p) if codes is None else int(codes.max()) + 1
+    if n_simulations < 1:
+        raise ValueError(f"{n_simulations} simulations; give 1 or more")
+    n = count_units(codes, len(p))
     _, bins, counts = np.unique(_bins(p, n_bins, kind), return_inverse=True, return_counts=True)
     shares = counts / len(p)
     # Times residuals this gives rate less confidence of each bin that holds an item.
@@ -141,22 +149,17 @@ def reliability_table(
 
     With clusters the intervals of the rates are by sums of cases (`intervals.pooled_proportion`).
     """
-    p, y, _ = known_probabilities(confidence, correct)
-    codes = known_clusters(clusters, confidence, correct)
+    p, y, codes, _ = known_probabilities(confidence, correct, clusters)
     bins = _bins(p, _TENTHS, "width")
-    rows = []
-    for b in np.unique(bins):
-        inside = bins == b
-        of_bin = rate(y[inside], None if codes is None else codes[inside], level=level)
-        rows.append(
-            ReliabilityBin(
-                low=float(b / _TENTHS),
-                high=float((b + 1) / _TENTHS),
-                confidence=float(p[inside].mean()),
-                rate=of_bin,
-            )
+    return tuple(
+        ReliabilityBin(
+            low=float(b / _TENTHS),
+            high=float((b + 1) / _TENTHS),
+            confidence=float(p[bins == b].mean()),
+            rate=rate(y[bins == b], None if codes is None else codes[bins == b], level=level),
         )
-    return tuple(rows)
+        for b in np.unique(bins)
+    )
 
 
 def _bins(p: np.ndarray, n_bins: int, kind: BinKind) -> np.ndarray:
@@ -257,8 +260,7 @@ def brier_decomposition(
         The score with a t interval that never has width 0 (with clusters: none, with a reason,
         where the cases do not vary), and its parts. `n` counts items, or cases.
     """
-    p, y, n_missing = known_probabilities(prob, outcome)
-    codes = known_clusters(clusters, prob, outcome)
+    p, y, codes, n_missing = known_probabilities(prob, outcome, clusters)
     errors = ((p - y) ** 2).tolist()
     scored = (
         rating_mean(errors, (0.0, 1.0), continuous=True, level=level)
@@ -310,25 +312,24 @@ def log_loss(
         The loss with a t interval; none, with a reason, where it does not vary. `n` counts items,
         or cases.
     """
-    p, y, n_missing = known_probabilities(prob, outcome)
+    p, y, codes, n_missing = known_probabilities(prob, outcome, clusters)
     # One sure and wrong answer has an infinite loss; how many were clipped is reported.
     clipped = np.clip(p, _CLIP, 1 - _CLIP)
-    codes = known_clusters(clusters, prob, outcome)
     losses = (-np.log(np.where(y == 1, clipped, 1 - clipped))).tolist()
     found = mean(losses, clusters=None if codes is None else codes.tolist(), level=level)
     return LogLoss(**carried(found, n_missing=n_missing), n_clipped=int((clipped != p).sum()))
 
 
 def known_probabilities(
-    prob: Sequence[float | None], outcome: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """The known pairs of a probability and an outcome, and how many lack a side."""
-    p, y, n_missing = known_pairs(prob, outcome)
+    prob: Values, outcome: Values, clusters: Sequence[Hashable] | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `clustered_pairs`, of probabilities and outcomes."""
+    p, y, codes, n_missing = clustered_pairs(prob, outcome, clusters)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a probability and an outcome")
     if not ((p >= 0) & (p <= 1)).all():
         raise ValueError("a probability lies outside 0..1")
-    return p, outcomes(y), n_missing
+    return p, outcomes(y), codes, n_missing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +380,7 @@ def conformal_quantile(residuals: Sequence[float | None], alpha: float = 0.1) ->
     (alpha,) = require(alpha=alpha)
     if not 0 < alpha < 1:
         raise ValueError(f"alpha is {alpha}; it lies between 0 and 1")
-    known = sorted(float(r) for r in residuals if r is not None and not is_missing(r))
+    known = sorted(known_observations(residuals)[0])
     if any(r < 0 for r in known):
         raise ValueError("a residual is negative; give absolute values")
     n = len(known)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import coefficient_interval
-from judgekit.stats.estimate import Estimate, Result, carried, is_missing, undefined_estimate
+from judgekit.stats.agreement_coefficients import chance_interval
+from judgekit.stats.estimate import Estimate, Result, by_place, carried, is_missing
 from judgekit.stats.intervals import mean
 from judgekit.stats.missing import floats
 from judgekit.stats.multiplicity import adjust
@@ -123,9 +123,10 @@ def alt_test(
             f"{len(tested)} of {len(humans)} raters have {least} items that another rater and the "
             "judge also labelled; the test needs two"
         )
-    p_values = tuple(_p_value(duel.ahead, epsilon) for duel in tested)
-    rejected = _rejected(tested, epsilon, q)
-    advantage = _advantage(tested, level)
+    # How far each rater is ahead of the judge.
+    leads = [mean(duel.gaps, clusters=None if clusters is None else duel.units) for duel in tested]
+    rejected = _rejected(leads, epsilon, q)
+    advantage = _advantage(tested, level, unit="item" if clusters is None else "case")
     notes = []
     if len(tested) <= _FEW_RATERS:
         notes.append(
@@ -138,12 +139,12 @@ def alt_test(
         winning_rate=sum(rejected) / len(tested),
         advantage_probability=advantage.value,
         advantage=advantage,
-        p_values=p_values,
+        p_values=tuple(_p_value(lead, epsilon) for lead in leads),
         rejected=rejected,
         passed=sum(rejected) * 2 >= len(tested),
         raters=tuple(duel.rater for duel in tested),
         skipped=tuple(duel.rater for duel in duels if len(duel.judge_wins) < least),
-        by_epsilon=tuple((e, sum(_rejected(tested, e, q)) / len(tested)) for e in _EPSILONS),
+        by_epsilon=tuple((e, sum(_rejected(leads, e, q)) / len(tested)) for e in _EPSILONS),
         epsilon=epsilon,
         n=len(items),
         note="; ".join(notes) or None,
@@ -180,7 +181,8 @@ def ceiling_gap(
     check_choice("metric", metric, get_args(CeilingMetric))
     if len(ratings) != len(judge):
         raise ValueError(f"{len(ratings)} rows of ratings, but {len(judge)} of the judge")
-    sides = [_sides(row, label, metric) for row, label in zip(ratings, judge, strict=True)]
+    rows = zip(by_place(ratings), by_place(judge), strict=True)
+    sides = [_sides(row, label, metric) for row, label in rows]
     known = [side for side in sides if side is not None]
     if not known:
         raise NotEnoughDataError("no item has ratings of two humans and the judge")
@@ -199,8 +201,8 @@ class _Duels(NamedTuple):
     rater: Hashable
     units: list[Hashable]
     judge_wins: np.ndarray
-    ahead: Estimate
-    is_clustered: bool
+    gaps: list[float]
+    """For each item 1 where only the rater is nearer to the others, -1 where only the judge is."""
 
 
 def _shared_items(
@@ -239,11 +241,7 @@ def _duels(
     judge_wins, human_wins = of_judge >= of_human - SLACK, of_human >= of_judge - SLACK
     units = of_rater if clusters is None else [clusters[item] for item in of_rater]
     gaps = (human_wins.astype(float) - judge_wins).tolist()
-    if not gaps:
-        ahead = undefined_estimate("no item", n=0, method="t")
-    else:
-        ahead = mean(gaps, clusters=None if clusters is None else units)
-    return _Duels(rater, units, judge_wins.astype(float), ahead, clusters is not None)
+    return _Duels(rater, units, judge_wins.astype(float), gaps)
 
 
 def _score(label: float | None, others: Sequence[float], score: AlignmentScore) -> float:
@@ -265,14 +263,14 @@ def _p_value(ahead: Estimate, epsilon: float) -> float:
     return upper_t_p_value(-gap / ahead.se, ahead.n - 1)
 
 
-def _rejected(tested: Sequence[_Duels], epsilon: float, q: float) -> tuple[bool, ...]:
+def _rejected(leads: Sequence[Estimate], epsilon: float, q: float) -> tuple[bool, ...]:
     """Whether each rater is ahead by less than epsilon."""
     # Benjamini-Yekutieli: the tests share items and judge, so they depend on one another.
-    p_values = [_p_value(duel.ahead, epsilon) for duel in tested]
+    p_values = [_p_value(lead, epsilon) for lead in leads]
     return tuple(p <= q for p in adjust(p_values, "by").value)
 
 
-def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
+def _advantage(tested: Sequence[_Duels], level: float, *, unit: str) -> Estimate:
     """The mean over raters, with a jackknife over items or cases on the scale from -1 to 1."""
     place = {unit: i for i, unit in enumerate(dict.fromkeys(u for d in tested for u in d.units))}
     value = float(np.mean([duel.judge_wins.mean() for duel in tested]))
@@ -282,16 +280,9 @@ def _advantage(tested: Sequence[_Duels], level: float) -> Estimate:
         n_left = len(wins) - np.bincount(at, minlength=len(place))
         rest = wins.sum() - np.bincount(at, wins, minlength=len(place))
         left_out += np.where(n_left > 0, rest / np.maximum(n_left, 1), nan) / len(tested)
-    unit = "case" if tested[0].is_clustered else "item"
-    ends = coefficient_interval(2 * value - 1, 2 * left_out - 1, level=level, unit=unit)
+    ends = chance_interval(value, left_out, level=level, unit=unit)
     return Estimate(
-        value=value,
-        low=(ends.low + 1) / 2,
-        high=(ends.high + 1) / 2,
-        level=level,
-        n=len(place),
-        method=f"jackknife over {unit}s",
-        reason=ends.reason,
+        value=value, **ends._asdict(), level=level, n=len(place), method=f"jackknife over {unit}s"
     )
 
 
@@ -312,6 +303,8 @@ def _near(a: Hashable, b: Hashable, metric: CeilingMetric) -> float:
     if metric == "exact":
         return float(a == b)
     difference = abs(float(a) - float(b))  # type: ignore[arg-type] # a numeric metric was asked for
+    if not isfinite(difference):
+        raise ValueError("a rating is infinite; give None where it is missing")
     if metric == "within_one":
         return float(difference <= 1 + SLACK)
     return -difference if metric == "neg_absolute" else -difference * difference

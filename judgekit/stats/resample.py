@@ -16,7 +16,7 @@ import numpy as np
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement_coefficients import Interval
 from judgekit.stats.estimate import Estimate, in_units
-from judgekit.stats.missing import cluster_codes, count_units, floats
+from judgekit.stats.missing import Values, cluster_codes, count_units, floats, members
 from judgekit.stats.quantiles import check_choice, check_level, require_whole
 
 BootstrapMethod = Literal["percentile", "bca"]
@@ -40,8 +40,8 @@ class BootstrapEstimate(Estimate):
 
 
 def bootstrap(
-    x: Sequence[float | None] | np.ndarray,
-    statistic: StatisticName | Callable[[np.ndarray], float],
+    x: Values,
+    statistic: Statistic,
     *,
     clusters: Sequence[Hashable] | None = None,
     method: BootstrapMethod = "percentile",
@@ -78,13 +78,22 @@ def bootstrap(
             given.
     """
     check_level(level)
-    generator = _generator(rng, seed, n_resamples)
+    (n_resamples,) = require_whole(n_resamples=n_resamples)
+    if (rng is None) == (seed is None):
+        raise ValueError("give a generator or a seed, and not both")
+    if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
+        raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
+    if rng is None:
+        # SFC64 by name, not default_rng: seeded intervals must not change with numpy.
+        rng = np.random.Generator(np.random.SFC64(*require_whole(seed=seed)))
     function = _function(statistic)
     check_choice("bootstrap", method, get_args(BootstrapMethod))
     sample, n_missing = _sample(x, clusters)
     value = function(sample.x)
-    values = _draw(sample, statistic, function, generator, n_resamples)
-    left = _leave_one_out(sample, statistic, function) if method == "bca" else None
+    # Named statistics of one column have closed forms that are much faster.
+    quickest = statistic if isinstance(statistic, str) and sample.x.ndim == 1 else function
+    values = sample.draw(quickest, rng, n_resamples)
+    left = sample.leave_one_out(quickest) if method == "bca" else None
     ends, n_dropped = _interval(values, value, level, left)
     return BootstrapEstimate(
         value=value,
@@ -99,23 +108,7 @@ def bootstrap(
     )
 
 
-def _generator(
-    rng: np.random.Generator | None, seed: int | None, n_resamples: int
-) -> np.random.Generator:
-    (n_resamples,) = require_whole(n_resamples=n_resamples)
-    if (rng is None) == (seed is None):
-        raise ValueError("give a generator or a seed, and not both")
-    if n_resamples < 100:  # noqa: PLR2004 - 2.5 % of fewer is a guess
-        raise ValueError(f"{n_resamples} resamples; an interval needs 100 at least")
-    if rng is not None:
-        return rng
-    # SFC64 by name, not default_rng: seeded intervals must not change with numpy.
-    return np.random.Generator(np.random.SFC64(require_whole(seed=seed)[0]))
-
-
-def _function(
-    statistic: StatisticName | Callable[[np.ndarray], float],
-) -> Callable[[np.ndarray], float]:
+def _function(statistic: Statistic) -> Callable[[np.ndarray], float]:
     if callable(statistic):
         return lambda rows: float(statistic(rows))
     check_choice("statistic", statistic, tuple(NAMED_STATISTICS))
@@ -123,35 +116,16 @@ def _function(
     return lambda rows: nan if statistic == "sd" and len(rows) == 1 else float(named(rows))
 
 
-def _sample(
-    x: Sequence[float | None] | np.ndarray, clusters: Sequence[Hashable] | None
-) -> tuple[ResampledValues, int]:
+def _sample(x: Values, clusters: Sequence[Hashable] | None) -> tuple[ResampledValues, int]:
     rows = floats(x)
     if clusters is not None and len(clusters) != len(rows):
         raise ValueError(f"{len(rows)} observations, but {len(clusters)} cluster names")
-    if np.isinf(rows).any():
-        raise ValueError("an observation is infinite; give nan where it is missing")
     known = ~np.isnan(rows.reshape(len(rows), rows[:1].size)).any(axis=1)
     used = rows[known]
     if len(used) == 0:
         raise NotEnoughDataError("no observations to resample")
     codes = None if clusters is None else cluster_codes(clusters, np.flatnonzero(known).tolist())
     return ResampledValues(used, codes), len(rows) - len(used)
-
-
-def _draw(
-    sample: ResampledValues,
-    statistic: StatisticName | Callable[[np.ndarray], float],
-    function: Callable[[np.ndarray], float],
-    rng: np.random.Generator,
-    n_resamples: int,
-) -> np.ndarray:
-    """The statistic on each resample, by the quickest way that has exactly that law."""
-    # Named statistics of one column have closed forms that are much faster.
-    if isinstance(statistic, str) and sample.x.ndim == 1:
-        return sample.draw(statistic, rng, n_resamples)
-    stacks = resampled_rows(sample.x, sample.codes, rng, n_resamples)
-    return np.array([function(rows) for stack in stacks for rows in stack])
 
 
 def resampled_rows(
@@ -169,20 +143,6 @@ def resampled_rows(
         length = sizes[chosen]
         shift = np.repeat(starts[chosen] - np.cumsum(length) + length, length)
         yield np.take(by_cluster, shift + np.arange(len(shift)), axis=0)[None]
-
-
-def _leave_one_out(
-    sample: ResampledValues,
-    statistic: StatisticName | Callable[[np.ndarray], float],
-    function: Callable[[np.ndarray], float],
-) -> np.ndarray:
-    if isinstance(statistic, str) and sample.x.ndim == 1:
-        return sample.leave_one_out(statistic)
-    if sample.n == 1:
-        return np.array([nan])
-    codes = np.arange(sample.n) if sample.codes is None else sample.codes
-    members = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
-    return np.array([function(np.delete(sample.x, places, axis=0)) for places in members])
 
 
 def _interval(
@@ -229,6 +189,7 @@ def _bca_levels(
 
 
 StatisticName = Literal["mean", "median", "sd"]
+Statistic = StatisticName | Callable[[np.ndarray], float]
 
 NAMED_STATISTICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "mean": lambda rows: np.asarray(rows.mean(axis=-1)),
@@ -271,10 +232,11 @@ class ResampledValues:
         """What is drawn: numbers, or clusters."""
         return count_units(self.codes, len(self.x))
 
-    def draw(
-        self, statistic: StatisticName, rng: np.random.Generator, n_resamples: int
-    ) -> np.ndarray:
-        """The statistic of each resample."""
+    def draw(self, statistic: Statistic, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
+        """The statistic of each resample; a named one by the quickest way of exactly its law."""
+        if callable(statistic):
+            stacks = resampled_rows(self.x, self.codes, rng, n_resamples)
+            return np.array([statistic(rows) for stack in stacks for rows in stack])
         if statistic == "median":
             return self._draw_medians(rng, n_resamples)
         centre = float(self.x.mean())
@@ -297,10 +259,13 @@ class ResampledValues:
                 sums = np.vstack([np.full(n_resamples, float(self.n)), sums])
         return _of_moments(sums, statistic) + (centre if statistic == "mean" else 0.0)
 
-    def leave_one_out(self, statistic: StatisticName) -> np.ndarray:
+    def leave_one_out(self, statistic: Statistic) -> np.ndarray:
         """The statistic without each number, or without each cluster."""
         if self.n == 1:
             return np.array([nan])
+        if callable(statistic):
+            units = members(self._own_codes)
+            return np.array([statistic(np.delete(self.x, places, axis=0)) for places in units])
         if statistic == "median":
             return _medians_without(self.x, self._own_codes)
         centre = float(self.x.mean())

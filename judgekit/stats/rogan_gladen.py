@@ -323,6 +323,9 @@ def _resampled_ends(
     counts: _Counts, rng: np.random.Generator, n_resamples: int, level: float
 ) -> tuple[Interval, int]:
     """The interval from resampling the labels and the judge's own count."""
+    (n_resamples,) = require_whole(n_resamples=n_resamples)
+    if n_resamples < 1:
+        raise ValueError(f"{n_resamples} resamples; give 1 or more")
     missed, false_pos = counts.n_pos - counts.true_pos, counts.n_neg - counts.true_neg
     cells = np.array([counts.true_pos, missed, false_pos, counts.true_neg])
     # Labels are drawn together, so that the numbers of passes and failures vary too.

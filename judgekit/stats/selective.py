@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import atanh, isnan, log, nan, sqrt, tanh
+from math import isnan, log, nan, sqrt
 
 import numpy as np
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.agreement_coefficients import Interval, coefficient_interval
+from judgekit.stats.agreement_coefficients import Interval, chance_interval, fisher_ends
 from judgekit.stats.estimate import Counted, Estimate, jackknife_se
 from judgekit.stats.intervals import proportion
-from judgekit.stats.missing import count_units, known_clusters, known_pairs, outcomes
+from judgekit.stats.missing import Values, clustered_pairs, count_units, members, outcomes
 from judgekit.stats.quantiles import SLACK, binomial_cdf, check_level, normal_quantile, require
 from judgekit.stats.resample import bootstrap
 
@@ -100,8 +100,7 @@ def risk_coverage(
         El-Yaniv 2019).
     """
     check_level(level)
-    p, wrong, n_missing = _errors(confidence, correct)
-    codes = known_clusters(clusters, confidence, correct)
+    p, wrong, codes, n_missing = _errors(confidence, correct, clusters)
     rows = np.column_stack([p, wrong])
     n = len(rows)
     accepted = np.arange(1, n + 1)
@@ -165,7 +164,7 @@ def abstain_threshold(
         raise ValueError(f"max_risk {max_risk} and delta {delta} lie between 0 and 1")
     if len(grid) == 0:
         raise ValueError("the grid holds no level")
-    p, wrong, n_missing = _errors(confidence, correct)
+    p, wrong, _, n_missing = _errors(confidence, correct, None)
     # Without any error, so many items are the fewest that can show the risk.
     needed = log(delta) / log(1 - max_risk)
     level, n_wrong, n_accepted, p_value = nan, 0, 0, nan
@@ -214,13 +213,13 @@ def _risks(rows: np.ndarray) -> np.ndarray:
 
 
 def _errors(
-    confidence: Sequence[float | None], correct: Sequence[float | None]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Known confidences, whether each is an error, and how many pairs lack a side."""
-    p, y, n_missing = known_pairs(confidence, correct)
+    confidence: Values, correct: Values, clusters: Sequence[Hashable] | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+    """As `clustered_pairs`, of confidences and whether each is an error."""
+    p, y, codes, n_missing = clustered_pairs(confidence, correct, clusters)
     if len(p) == 0:
         raise NotEnoughDataError("no item has both a confidence and an outcome")
-    return p, 1 - outcomes(y), n_missing
+    return p, 1 - outcomes(y), codes, n_missing
 
 
 def auroc(
@@ -238,10 +237,10 @@ def auroc(
     at 0 and 1, nor where one case alone has what is right, or what is wrong.
     """
     check_level(level)
-    p, y, n_missing = known_pairs(confidence, correct)
+    p, y, codes, n_missing = clustered_pairs(confidence, correct, clusters)
     y = outcomes(y)
-    codes = known_clusters(clusters, confidence, correct)
     right, wrong = p[y == 1], p[y == 0]
+    units = count_units(codes, len(p))
     value = float(_share_below(right, wrong).mean()) if len(right) and len(wrong) else nan
     if codes is None:
         ends, se = _delong(right, wrong, value, level)
@@ -257,11 +256,11 @@ def auroc(
         low=ends.low,
         high=ends.high,
         level=level,
-        n=count_units(codes, len(p)),
+        n=units,
         n_missing=n_missing,
         method="delong, fisher z" if codes is None else "jackknife over cases, fisher z",
         se=se,
-        n_clusters=None if codes is None else count_units(codes, len(p)),
+        n_clusters=None if codes is None else units,
         n_observations=len(p),
         reason=reason,
     )
@@ -279,7 +278,7 @@ def _delong(
         return Interval(nan, nan, "too few items for a variance"), se
     # DeLong (1988), on the Fisher z scale of 2 AUC - 1: limits stay inside [0, 1].
     half = normal_quantile(level) * 2 * se / (1 - (2 * value - 1) ** 2)
-    low, high = (tanh(atanh(2 * value - 1) + sign * half) for sign in (-1, 1))
+    low, high = fisher_ends(2 * value - 1, half)
     return Interval((low + 1) / 2, (high + 1) / 2, None), se
 
 
@@ -299,20 +298,17 @@ def _without_cases(
     total, by_case = float(won[is_right].sum()), np.bincount(codes, won)
     within = np.zeros(len(by_case))
     rights, wrongs = np.bincount(codes, is_right), np.bincount(codes, ~is_right)
-    order = np.argsort(codes, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    items = members(codes)
     for case in np.flatnonzero((rights > 0) & (wrongs > 0)):
-        own = members[case]
+        own = items[case]
         right, wrong = p[own][is_right[own]], p[own][~is_right[own]]
         # Pairs inside a case are subtracted twice, with its right and its wrong items: added back
         # once.
         within[case] = _share_below(right, wrong).sum() * len(wrong)
     pairs = (n_right - rights) * (n_wrong - wrongs)
     left = np.where(pairs > 0, (total - by_case + within) / np.where(pairs > 0, pairs, 1), nan)
-    ends = coefficient_interval(
-        2 * total / (n_right * n_wrong) - 1, 2 * left - 1, level=level, unit="case"
-    )
-    return Interval((ends.low + 1) / 2, (ends.high + 1) / 2, ends.reason), jackknife_se(left)
+    ends = chance_interval(total / (n_right * n_wrong), left, level=level, unit="case")
+    return ends, jackknife_se(left)
 
 
 def _share_below(x: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -175,9 +175,8 @@ def mean_confidence_sequence(
 def _e_value(log_value: float, n: int, n_missing: int, method: str) -> EValue:
     # Beyond, floats end; the evidence is settled long before.
     value = exp(min(log_value, 700.0))
-    return EValue(
-        value=value, p_value=min(1.0, exp(-log_value)), n=n, n_missing=n_missing, method=method
-    )
+    p_value = exp(min(-log_value, 0.0))
+    return EValue(value=value, p_value=p_value, n=n, n_missing=n_missing, method=method)
 
 
 def _capital(unit: np.ndarray, stakes: np.ndarray, m: float) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
 from math import comb, factorial, fsum, inf, isnan, nan, prod, sqrt
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.estimate import (
@@ -21,12 +21,20 @@ from judgekit.stats.estimate import (
     Result,
     by_place,
     carried,
+    finite_floats,
     is_missing,
     known_observations,
     standard_deviation,
 )
 from judgekit.stats.intervals import mean
-from judgekit.stats.quantiles import SLACK, normal_p_value, require, require_whole, t_p_value
+from judgekit.stats.quantiles import (
+    SLACK,
+    check_choice,
+    normal_p_value,
+    require,
+    require_whole,
+    t_p_value,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,6 +117,7 @@ def direction(
         The direction and what it rests on.
     """
     (window,), (band,) = require_whole(window=window), require(band=band)
+    check_choice("spread", spread, get_args(Spread))
     if window < _FEWEST_POINTS or not band >= 0:
         raise ValueError(f"window {window} has to be 3 or more, band {band} 0 or more")
     known, _ = known_observations(scores)
@@ -265,7 +274,7 @@ def mann_kendall(scores: Sequence[float | None]) -> MannKendall:
     return MannKendall(
         s=kendall_s(known),
         p_value=p_value,
-        slope=theil_sen([nan if score is None else score for score in scores]),
+        slope=theil_sen(finite_floats(scores)),
         n=len(known),
         n_missing=len(scores) - len(known),
         reason="all scores are equal" if isnan(p_value) else None,
@@ -287,9 +296,9 @@ def cochran_armitage(passes: Sequence[int | None], totals: Sequence[int | None])
     # A run with a missing count has no cases.
     runs = [
         (0, 0) if k is None or n is None or is_missing(k) or is_missing(n) else (k, n)
-        for k, n in zip(passes, totals)  # noqa: B905 - lengths are compared
+        for k, n in zip(by_place(passes), by_place(totals))  # noqa: B905 - lengths are compared
     ]
-    if len(passes) != len(totals) or any(not 0 <= k <= n for k, n in runs):
+    if len(passes) != len(totals) or any(not 0 <= k <= n < inf for k, n in runs):
         raise ValueError("each run needs its passes, 0 to its total")
     n_runs = sum(n > 0 for _, n in runs)
     cases, passed = sum(n for _, n in runs), sum(k for k, _ in runs)
@@ -349,10 +358,9 @@ def cusum(
     target, sd, k, h = require(target=target, sd=sd, k=k, h=h)
     if not sd > 0:
         raise ValueError(f"sd is {sd}; a spread of 0 would alarm at anything")
-    known_observations(scores)
     path, total, alarm_at = [], 0.0, None
-    for place, score in enumerate(scores):
-        if score is not None and not isnan(score):
+    for place, score in enumerate(finite_floats(scores)):
+        if not isnan(score):
             total = max(0.0, total + (target - score) / sd - k)
         path.append(total)
         if alarm_at is None and total > h + SLACK:
@@ -361,7 +369,7 @@ def cusum(
 
 
 def _slope(row: Sequence[float | None]) -> float:
-    points = [(t, v) for t, v in enumerate(row) if v is not None and not isnan(v)]
+    points = [(t, v) for t, v in enumerate(finite_floats(row)) if not isnan(v)]
     if len(points) < 2:  # noqa: PLR2004 - a slope needs two
         return nan
     middle = fsum(t for t, _ in points) / len(points)
@@ -517,8 +525,9 @@ def changepoint(
 
     if not can_change(scores):
         raise NotEnoughDataError("a change needs four scores at least that are not all equal")
-    known, places = known_observations(scores, range(len(scores)))
-    y = np.asarray(known)
+    series = np.array(finite_floats(scores))
+    places = np.flatnonzero(~np.isnan(series))
+    y = series[places]
     before = np.arange(_FEWEST_AROUND_A_CHANGE, len(y) - _FEWEST_AROUND_A_CHANGE + 1)
     before = before if splits is None else np.intersect1d(before, splits)
     if not len(before):
@@ -530,7 +539,7 @@ def changepoint(
     # A shuffle can repeat the series exactly; the last digits may not decide whether it counts.
     reached = int(np.sum(largest >= abs(statistics[best]) * (1 - 1e-9)))
     return Changepoint(
-        at=int(str(places[before[best]])),
+        at=int(places[before[best]]),
         z=float(statistics[best]),
         # The observed order is one of the shuffles, so that p is never 0 (Phipson & Smyth 2010).
         p_value=(reached + 1) / (n_resamples + 1),

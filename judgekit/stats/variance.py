@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import comb, fsum, isnan, nan, sqrt
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.estimate import Figure, Result, is_missing
+from judgekit.stats.estimate import Figure, Result, finite_floats, is_missing
 from judgekit.stats.quantiles import require, require_whole
 
 _NAMES = ("item", "judge", "item_judge", "sample")
@@ -93,11 +93,11 @@ def components(data: Sequence[Sequence[Sequence[float | None]]]) -> Components:
         NotEnoughDataError: When fewer than two items or fewer than two scores are known.
     """
     rows = [
-        (float(score), item, judge)
+        (score, item, judge)
         for item, judges in enumerate(data)
         for judge, samples in enumerate(judges)
-        for score in samples
-        if score is not None and not isnan(score)
+        for score in finite_floats(samples)
+        if not isnan(score)
     ]
     items, judges = {item for _, item, _ in rows}, {judge for _, _, judge in rows}
     if len(items) < 2:  # noqa: PLR2004 - a variance needs two

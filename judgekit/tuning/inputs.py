@@ -337,9 +337,6 @@ class LabelledOutputs:
         """Everything that has a label, criterion by criterion."""
         return (item for part in self.criteria for item in part.items)
 
-    def within(self, clusters: Collection[Hashable]) -> tuple[AlignedItems, ...]:
-        return tuple(part.where(lambda item: item.cluster in clusters) for part in self.criteria)
-
     def cases_of(self, clusters: Collection[Hashable]) -> tuple[str, ...]:
         return tuple(sorted({i.place.case_id for i in self.items if i.cluster in clusters}))
 

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from judgekit.stats.paired import PairedDifference
 
     _ItemKey = tuple[OutputKey, str]
-    Scores = Mapping[_ItemKey, float | None]
 
 _NO_KAPPA = "the criteria share no scale with levels"
-_NO_ANSWER = "the judge gave no usable answer"
 
 TuningDecision = Literal["better", "not_shown", "worse", "open", "none_better", "incomplete"]
 """`better` and `worse`: significant on held-out cases; `not_shown`: neither; `open`: better, unless
@@ -177,7 +175,9 @@ def changed_scores(
     )
 
 
-def attach_scores(parts: Sequence[AlignedItems], scores: Scores) -> tuple[AlignedItems, ...]:
+def attach_scores(
+    parts: Sequence[AlignedItems], scores: Mapping[_ItemKey, float]
+) -> tuple[AlignedItems, ...]:
     return tuple(
         replace(
             part,
@@ -243,12 +243,11 @@ def held_out_contrast(
     )
     # A failure can hide any loss up to the largest one its label allows. The bounds assume the
     # largest loss for one side and none for the other.
-    largest = {
-        (item.place, item.criterion): max(value, 1 - value) ** 2
-        for part in present
-        for item in part.items
-        for value in (part.value(part.label(item)),)
-    }
+    largest = {}
+    for part in present:
+        for item in part.items:
+            value = part.value(part.label(item))
+            largest[item.place, item.criterion] = max(value, 1 - value) ** 2
 
     def bound(new: float, old: float) -> float:
         after = [new * largest[key] if isnan(b[key]) else b[key] for key in a]
@@ -278,7 +277,8 @@ def _agreement(name: str, parts: Sequence[AlignedItems], level: float) -> HeldOu
     clusters = [item.cluster for part in parts for item in part.items]
     n_failed = sum(map(isnan, squared))
     if n_failed == len(squared):
-        undefined = undefined_estimate(_NO_ANSWER, n=0, method="none", level=level)
+        reason = "the judge gave no usable answer"
+        undefined = undefined_estimate(reason, n=0, method="none", level=level)
         return HeldOutAgreement(name=name, distance=undefined, kappa=undefined,
                                 n_items=len(squared), n_failed=n_failed)  # fmt: skip
     mean = clustered_mean(squared, clusters, level=level)

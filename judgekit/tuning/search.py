@@ -86,7 +86,6 @@ class TuningSetup:
 
     @property
     def present(self) -> Candidate:
-        """The present rubric."""
         return self.candidates[0]
 
     def asks(
@@ -146,19 +145,15 @@ def prepare_tuning(
     )
     candidates = build_candidates(rubric, others, options, runner.judge.template)
     shown = shown_cases((one.rubric for one in candidates), every)
-    chosen = (
-        every
-        if only is None
-        else [one for one, key in zip(every, places, strict=True) if key in only]
-    )
+    judged = [at for at, key in enumerate(places) if only is None or key in only]
+    chosen = [every[at] for at in judged]
     labelled = join_labelled_outputs(chosen, located, rubric, options, shown=shown)
     split = split_cases(labelled, holdout=options.holdout, seed=options.seed)
     # Examples for every fold are needed, and their lack has to be found before any call is paid.
     for candidate in candidates:
         for fold in split.folds:
             candidate.with_examples(ExamplePool(labelled, seed=options.seed), split.training - fold)
-    keys = places if only is None else [key for key in places if key in only]
-    share = coverage.share(keys, rubric)
+    share = coverage.share([places[at] for at in judged], rubric)
     return TuningSetup(runner, rubric, labelled, split, candidates, options, share)
 
 
@@ -265,10 +260,7 @@ class _CandidateScorer:
 
     @property
     def is_stopped(self) -> bool:
-        return self.session.reason is not None or "frozen_miss" in self.failures()[0]
-
-    def failures(self) -> tuple[dict[str, int], dict[str, str]]:
-        return count_failures(self.verdicts)
+        return self.session.reason is not None or "frozen_miss" in count_failures(self.verdicts)[0]
 
     async def scored(
         self, candidate: Candidate, rubric: Rubric, clusters: Collection[Hashable]
@@ -286,7 +278,9 @@ class _CandidateScorer:
                 raws[output_key(asked.case, asked.output), judgment.criterion].append(judgment.raw)
         # Repeats are averaged before the loss, as they are when a rubric is used.
         scores = {key: fsum(values) / len(values) for key, values in raws.items()}
-        return attach_scores(self.setup.labels.within(clusters), scores)
+        criteria = self.setup.labels.criteria
+        parts = [part.where(lambda item: item.cluster in clusters) for part in criteria]
+        return attach_scores(parts, scores)
 
 
 async def _trained(scorer: _CandidateScorer) -> dict[str, Parts]:
@@ -378,7 +372,7 @@ def _unfinished(
 ) -> Tuning:
     setup, trained = scorer.setup, trained or {}
     labels, parts = setup.labels, setup.split
-    failures, messages = scorer.failures()
+    failures, messages = count_failures(scorer.verdicts)
     places = {name: place for place, name in enumerate(order, start=1)}
     return Tuning(
         rubric=setup.rubric.name,

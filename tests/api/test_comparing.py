@@ -36,6 +36,14 @@ def test_the_better_of_two_lists_is_found(tmp_path: Path) -> None:
     assert "c7" in (tmp_path / "x.html").read_text("utf-8")
 
 
+def test_a_comparison_on_many_criteria_shows_every_preference() -> None:
+    rubric = make_rubric(*(f"c{k}" for k in range(7)))
+    (pair,) = jk.compare_sync(
+        rows("tin")[:1], rows("gold")[:1], rubric=rubric, judge=fair_judge(WORTH), cache=None
+    )
+    assert len(jk.present(pair).rows()) == len(pair.preferences) == 16
+
+
 def test_sides_are_called_by_their_variants() -> None:
     old, new = rows("tin", variant="v1"), rows("gold", variant="v2")
     results = jk.compare_sync(old, new, rubric=RUBRIC, judge=fair_judge(WORTH), cache=None)

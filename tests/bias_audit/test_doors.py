@@ -69,3 +69,15 @@ async def test_an_audit_works_inside_a_running_loop() -> None:
         wanted = jk.AuditOptions(probes=("scale",))
         found = await jk.audit(judge, ANSWERS, make_rubric(), options=wanted)
     assert found.probes[0].n_asked == 8
+
+
+def test_an_audit_has_a_row_for_each_effect() -> None:
+    found = audited(probes=("stability", "position"))
+    rows = found.to_dicts()
+    assert [(row["probe"], row["effect"]) for row in rows] == [
+        ("stability", "verdict changes between repeats"), ("position", "first place preferred"),
+    ]  # fmt: skip
+    (effect,) = found.probes[1].effects
+    assert [rows[1][name] for name in ("value", "high", "verdict", "p_adjusted")] == [
+        effect.estimate.value, effect.estimate.high, effect.verdict, effect.p_adjusted,
+    ]  # fmt: skip

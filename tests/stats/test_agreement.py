@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from judgekit.errors import NotEnoughDataError
 from judgekit.stats.agreement import cohen_kappa, scott_pi
+from judgekit.stats.intervals import pooled_proportion, proportion
 from judgekit.stats.method_comparison import lin_ccc
 from judgekit.stats.raters import fleiss_kappa
 from tests.stats.rated_items import joint, rated, rated_twice
@@ -97,6 +98,8 @@ def test_the_textbook_interval_is_there_for_those_who_ask() -> None:
     perfect = cohen_kappa(a, a, labels=SCALE, ci="analytic")
     assert perfect.reason == "the large-sample standard error is 0"
     assert cohen_kappa(a, b, labels=SCALE, ci="none").reason == "no interval was asked for"
+    with pytest.raises(ValueError, match="treats items as independent"):
+        cohen_kappa(a, b, labels=SCALE, ci="analytic", clusters=[1, 1, 2, 2, 3, 3, 4, 4])
 
 
 def test_missing_labels_are_counted_and_left_out() -> None:
@@ -174,3 +177,16 @@ def test_a_perfect_agreement_has_no_large_sample_interval() -> None:
     labels = [True] * 27 + [False] * 23
     found = cohen_kappa(labels, labels, labels=[True, False], ci="analytic")
     assert (found.value, found.se, found.reason) == (1, 0, "the large-sample standard error is 0")
+
+
+def test_repeats_of_a_case_do_not_raise_the_bound_of_agreement() -> None:
+    a, b = [1, 2, 3, 4, 1, 2, 3, 4], [1, 2, 3, 4, 2, 1, 3, 4]
+    once = cohen_kappa(a, b, labels=SCALE)
+    cases = [case for case in range(8) for _ in range(5)]
+    often = cohen_kappa(
+        [a[case] for case in cases], [b[case] for case in cases], labels=SCALE, clusters=cases
+    )
+    assert once.agreement_low == pytest.approx(0.349144, abs=1e-6)
+    alike = [float(a[case] == b[case]) for case in cases]
+    assert often.agreement_low == pooled_proportion(alike, cases).low < 0.4
+    assert proportion(30, 40, method="clopper-pearson").low > 0.5

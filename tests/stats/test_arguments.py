@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,7 +14,10 @@ from judgekit.stats.intervals import mean, proportion
 from judgekit.stats.missing import floats
 from judgekit.stats.paired import win_rate
 from judgekit.stats.quantiles import require, require_whole
+from judgekit.stats.reliability import ece
 from judgekit.stats.resample import bootstrap
+from judgekit.stats.rogan_gladen import corrected_pass_rate
+from judgekit.stats.trend import direction
 from judgekit.stats.variance import optimal_samples, pass_at_k
 
 if TYPE_CHECKING:
@@ -81,3 +84,21 @@ def test_an_anova_takes_any_number_of_groups() -> None:
 def test_an_unknown_variance_leaves_the_plan_open() -> None:
     found = optimal_samples(math.nan, 0.4, 10, 1)
     assert (found.n_samples, found.reason) == (None, "a variance is unknown")
+
+
+def test_a_number_of_resamples_is_whole_and_positive() -> None:
+    several: Any = 200.0
+    assert bootstrap([1, 2, 4], "mean", n_resamples=several, seed=1) == bootstrap(
+        [1, 2, 4], "mean", n_resamples=200, seed=1
+    )
+    rng, counts = np.random.default_rng(1), (80, 100, 45, 50, 40, 50)
+    with pytest.raises(ValueError, match="0 resamples; give 1 or more"):
+        corrected_pass_rate(*counts, ci="bootstrap", rng=rng, n_resamples=0)
+    with pytest.raises(ValueError, match="0 simulations; give 1 or more"):
+        ece([0.5, 0.2], [1, 0], rng=rng, n_simulations=0)
+
+
+def test_an_unknown_spread_is_refused() -> None:
+    unknown: Any = "sd"
+    with pytest.raises(ValueError, match="no spread is called 'sd'; known: range, cv"):
+        direction([0.1, 0.2, 0.3], spread=unknown)

@@ -141,3 +141,14 @@ def test_preferring_oneself_covers_at_its_level() -> None:
     ]
     assert covers_at_least(found, 0.3)
     assert math.isnan(self_preference(0, 0, 5, 9).value)
+
+
+def test_repeats_of_a_case_are_one_sign() -> None:
+    ab, ba = ["first"] * 4 + ["second"] * 6, ["first"] * 4 + ["second"] * 6
+    once = position_bias(ab, ba, clusters=range(10))
+    assert once.p_value == position_bias(ab, ba).p_value
+    cases = [case for case in range(10) for _ in range(30)]
+    often = position_bias(
+        [ab[case] for case in cases], [ba[case] for case in cases], clusters=cases
+    )
+    assert (often.both_first, often.both_second, often.p_value) == (120, 180, once.p_value)

@@ -107,6 +107,7 @@ MADE_OF_THESE = {
     "reliability.conformal_set": "reliability.conformal_quantile",
     "correction.corrected_mean": "ppi.ppi_mean",
     "agreement_coefficients.interval_by": "agreement.cohen_kappa",
+    "agreement_coefficients.chance_interval": "selective.auroc",
     "intervals.rate": "intervals.pooled_proportion",
     "intervals.share_interval": "intervals.clustered_proportion",
     "intervals.wilson": "intervals.proportion",

@@ -15,15 +15,6 @@ def test_one_share_has_its_own_log_odds() -> None:
     assert fit.curvature[0, 0] == pytest.approx(4 * 0.75 * 0.25)
 
 
-def test_weights_count_as_repeats() -> None:
-    design, y = np.array([[1.0, 0], [1, 1], [1, 2]]), np.array([0.5, 0.25, 1.0])
-    weights = np.array([2.0, 4, 1])
-    often = np.repeat([0, 1, 2], weights.astype(int))
-    assert fit_logistic(design, y, weights=weights).coef == pytest.approx(
-        fit_logistic(design[often], y[often]).coef
-    )
-
-
 def test_separated_outcomes_have_no_estimate() -> None:
     design = np.column_stack([np.ones(4), [1.0, 2, 3, 4]])
     with pytest.raises(NotEnoughDataError, match="outcomes are separated"):

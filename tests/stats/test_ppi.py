@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -227,3 +227,13 @@ def test_cross_fitting_needs_folds_and_others() -> None:
         crossfit_isotonic_mean([1, 2], [1, 2], [None])
     with pytest.raises(ValueError, match="2 pairs, but 1 folds"):
         fold_codes(["a"], [1, 2], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [({"lam": 5.0}, "lam is 5.0"), ({"weight": math.inf}, "or infinite")]
+)
+def test_a_stratum_that_cannot_be_weighed_is_refused(wrong: Any, message: str) -> None:
+    known = {"labels": [1, 0, 1], "judge_labeled": [1, 0, 0], "judge_unlabeled": [1, 0]}
+    stratum: Any = known | wrong
+    with pytest.raises(ValueError, match=message):
+        stratified_ppi_mean([stratum])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -297,3 +297,17 @@ def test_lengths_of_two_comparisons_leave_no_interval() -> None:
         [0.3, 0.6], [1.0, 5 / 3], [1.0, 4 / 3]
     )  # a variance of -1e-17
     assert twice.reason == "no variation"
+
+
+def test_comparisons_of_one_prompt_leave_the_controlled_rate_without_an_interval() -> None:
+    won, longer = [1, 0, 1, 1, 0, 0, 1, 0], [9, 8, 3, 5, 6, 2, 4, 7]
+    found = length_controlled_win_rate(won, longer, [5] * 8, clusters=["a"] * 8)
+    assert (found.reason, math.isnan(found.low)) == ("one cluster only", True)
+
+
+def test_an_item_is_a_whole_number() -> None:
+    row: Any = {"i": 0.7, "j": 1, "wins_i": 3, "wins_j": 1, "ties": 0}
+    with pytest.raises(ValueError, match="not of two different items"):
+        bradley_terry([row], 2)
+    whole: list[Any] = [{**row, "i": item} for item in (0.0, 0)]
+    assert bradley_terry(whole[:1], 2) == bradley_terry(whole[1:], 2)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from judgekit.errors import NotEnoughDataError
-from judgekit.stats.correction import active_mean, labels_look_random, poststratified_mean
+from judgekit.stats.correction import (
+    active_mean,
+    corrected_mean,
+    labels_look_random,
+    poststratified_mean,
+)
 from judgekit.stats.ppi import ppi_mean
 from tests.stats.simulation import covers_at_its_level, share_covering
 
@@ -149,4 +154,32 @@ def test_the_check_covers_and_seldom_cries_wolf(binary: bool) -> None:  # noqa: 
         )
     assert covers_at_its_level(found, 0)
     assert share_covering(found, 0) > 0.9
+    assert sum(e.looks_random is False for e in found) < 0.08 * len(found)
+
+
+def test_labels_of_a_few_cases_may_be_random_though_their_outputs_agree() -> None:
+    sides = [1.0, 0.0, 1.0] * 20, [0.0, 1.0, 0.0] * 20
+    cases = ["a", "b", "c"] * 20, ["d", "e", "f"] * 20
+    assert labels_look_random(*sides).looks_random is False
+    found = labels_look_random(*sides, clusters=cases)
+    assert (found.looks_random, found.n, found.df) == (True, 6, 5)
+    assert found.value == pytest.approx(1 / 3)
+    assert found.se == pytest.approx(((4 / 27) * 6 / 5) ** 0.5)
+    corrected = corrected_mean(sides[0], *sides, labels_are="random", clusters=cases)
+    assert not any("random subset" in warning for warning in corrected.warnings)
+    one = labels_look_random([0, 1], [1, 0, None], clusters=("aa", "aab"))
+    assert (one.looks_random, one.n_missing, one.reason) == (None, 1, "one cluster only")
+
+
+@pytest.mark.no_cover
+def test_the_check_of_repeated_cases_covers_and_seldom_cries_wolf() -> None:
+    rng, found = np.random.default_rng(5), []
+    cases = np.repeat(np.arange(60), 8)
+    for _ in range(400):
+        x = rng.normal(size=60)[cases] + rng.normal(size=480) / 3
+        sides, names = np.split(x, [160]), np.split(cases, [160])
+        a, b = (side.tolist() for side in sides)
+        own = (names[0].tolist(), names[1].tolist())
+        found.append(labels_look_random(a, b, clusters=own))
+    assert covers_at_its_level(found, 0)
     assert sum(e.looks_random is False for e in found) < 0.08 * len(found)

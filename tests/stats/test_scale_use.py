@@ -149,3 +149,10 @@ def test_a_case_without_which_nothing_varies_leaves_no_interval() -> None:
     assert "leaving one case out" in (found.reason or "")
     assert math.isnan(found.p_value)
     assert math.isnan(scale_use([1, 2, 3], [1, 3, 2], clusters=["a", "a", "a"]).low)
+
+
+def test_outputs_of_one_case_have_a_slope_without_an_interval() -> None:
+    scores = ([1, 2, 3, 4, 5], [1, 2, 2, 3, 5], [10, 20, 15, 40, 80])
+    found = length_slope(*scores, clusters=["a"] * 5)
+    assert (found.reason, found.n_clusters, math.isnan(found.se)) == ("one cluster only", 1, True)
+    assert length_slope(*scores, clusters=["a", "a", "b", "b", "b"]).n_clusters == 2

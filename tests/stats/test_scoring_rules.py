@@ -53,5 +53,5 @@ def test_cases_that_do_not_vary_leave_no_interval() -> None:
 def test_missing_pairs_take_their_case_along() -> None:
     found = log_loss([0.5, None, 0.7, 0.2], [1, 1, 0, 1], clusters=["a", "b", "c", "c"])
     assert (found.n, found.n_missing) == (2, 1)
-    p, y, n_missing = known_probabilities([0.5, None], [1, 0])
+    p, y, _, n_missing = known_probabilities([0.5, None], [1, 0])
     assert (p.tolist(), y.tolist(), n_missing) == ([0.5], [1], 1)

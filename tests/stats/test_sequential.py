@@ -156,3 +156,8 @@ def test_bounds_have_to_bound() -> None:
         mean_confidence_sequence([0.5], low=1, high=1)
     with pytest.raises(ValueError, match="value lies outside"):
         mean_confidence_sequence([2])
+
+
+def test_overwhelming_evidence_for_no_difference_does_not_overflow() -> None:
+    found = win_e_value(1000, 0, prior_a=1, prior_b=1e9)
+    assert (found.value, found.p_value) == (0.0, 1.0)
