@@ -49,7 +49,7 @@ _CODES = {
     0: "success",
     1: "quality is below the gate or `--fail-under`, or `--fail-fast` ended the run",
     2: "an option, a file or the configuration is invalid; nothing was called",
-    3: "the result is incomplete: a judge, a target or a provider failed",
+    3: "the result is incomplete: a judge, a target or a provider failed, or judgekit itself",
     4: (
         "inconclusive: too few cases, runs that are not comparable, a calibration that is missing "
         "or stale, or answers of annotators or a provider's batch that are still missing"

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -100,6 +101,11 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         # Python flushes stdout at exit, and would report the broken pipe again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.INTERRUPTED
+    except Exception:  # noqa: BLE001 - Python would exit with 1, which means that quality failed
+        traceback.print_exc()
+        words = "this is a fault of judgekit; please report it with the lines above"
+        click.echo(f"{coloured('error:', 'red')} {words}", err=True)
+        code = Exit.INCOMPLETE
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -97,6 +97,20 @@ def test_an_interrupt_before_anything_began_is_no_traceback(
     assert ran.err.strip() == "interrupted"
 
 
+def test_a_fault_of_judgekit_itself_is_no_failed_gate(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: str) -> object:
+        raise KeyError("what nobody thought of")
+
+    monkeypatch.setattr(importlib, "import_module", broken)
+    ran = bench.run("grade")
+    # 1 is what Python would exit with, and would mean that quality is below the gate.
+    assert (ran.code, ran.out) == (3, "")
+    assert "KeyError: 'what nobody thought of'" in ran.err
+    assert "report it with the lines above" in ran.err
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to hear")
 def test_sigterm_ends_a_command_as_ctrl_c_does_and_is_given_back(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
