@@ -323,9 +323,10 @@ def test_columns_of_settings_are_settings(tmp_path: Path) -> None:
     row = {"q": "Q", "__expected1": "", "__expected2": "equals: a", "__expected3": "similar: b"}
     more = {"__config:__expected2:threshold": "0.9", "__metric": "M", "__owner": "o"}
     test = row_as_test({**row, **more})
-    first, second = test["assert"]
-    assert first == {"type": "equals", "value": "a", "metric": "M"}
-    assert second == {"type": "similar", "value": "b", "threshold": 0.9, "metric": "M"}
+    assert test["assert"] == [
+        {"type": "equals", "value": "a", "metric": "M"},
+        {"type": "similar", "value": "b", "threshold": 0.9, "metric": "M"},
+    ]
     assert test["metadata"] == {"__owner": "o"}
     (tmp_path / "t.csv").write_text("q,__prefix,__providerOutput,__expected\nQ,P,R,a\n")
     path = write(tmp_path, {"prompts": [], "tests": "file://t.csv"})

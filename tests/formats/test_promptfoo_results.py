@@ -57,11 +57,17 @@ TESTS: list[JsonObject] = [{"vars": {"x": ["a", "b"]}}, {"vars": {"x": "c"}}, {"
 
 def numbered(texts: str, **more: JsonValue) -> JsonObject:
     """Results of tests in promptfoo's order, one for each letter."""
-    return {"results": [
-        {"testIdx": n, "vars": {"x": x}, "success": True, "response": {"output": x},
-         "testCase": {"vars": {"x": x}}}
+    results: list[JsonValue] = [
+        {
+            "testIdx": n,
+            "vars": {"x": x},
+            "success": True,
+            "response": {"output": x},
+            "testCase": {"vars": {"x": x}},
+        }
         for n, x in enumerate(texts)
-    ]} | more  # fmt: skip
+    ]
+    return {"results": results, **more}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +89,12 @@ def test_results_are_of_the_cases_that_the_configuration_makes(
 
 
 def test_repeats_are_counted_without_the_configuration(tmp_path: Path) -> None:
-    for config in (None, {"tests": "file://t.csv"}, {"tests": [{"vars": {"x": "file://*.txt"}}]}):
+    configs: list[JsonValue] = [
+        None,
+        {"tests": "file://t.csv"},
+        {"tests": [{"vars": {"x": "file://*.txt"}}]},
+    ]
+    for config in configs:
         path = write(tmp_path, numbered("aabb", config=config))
         found = [output for _, output in iter_case_outputs(path)]
         assert [output.case_id for output in found] == ["test-1", "test-1", "test-2", "test-2"]
