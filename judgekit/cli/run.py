@@ -84,6 +84,7 @@ def run_command(options: RunOptions, *, suite: Path | None) -> None:
     check_replies(options, files)
     options = without_calls(options) if options.batch and not options.dry_run else options
     paths = suite_paths(suite, options.config)
+    options = options.model_copy(update={"config": None})  # it is among these paths
     if len(paths) == 1:
         sys.exit(_run_one(paths[0], options, files)[0])
     one_each = {

@@ -341,7 +341,7 @@ def suite_paths(path: Path | None, config: Path | None) -> tuple[Path, ...]:
     """The files, folders and zips that are run, each as a suite of its own."""
     # A folder is its `judgekit.yaml`, or a skill with its tests, or every suite that is found in it
     # and every dataset that none of these suites is about.
-    if path is not None and "config" in typed_options():
+    if path is not None and config is not None and "config" in typed_options():
         raise SettingsError("SUITE and --config name two suites", hint="give one of them")
     named = path or config
     if named is None and Path(SUITE_FILE).is_file():
