@@ -139,7 +139,7 @@ def test_findings_are_found_from_a_case_a_criterion_and_a_run(
     assert only["id"] in shown["continued"]
     assert "7 continued, 1 resolved; see `judgekit findings --run" in run("show", later).out
     other = run("findings", "--run", later, "--suite", "else")
-    assert (other.code, "is a run of small, not of else" in other.err) == (2, True)
+    assert (other.code, "no suite is called 'else'" in other.err) == (2, True)
 
 
 @pytest.mark.usefixtures("two_runs")
