@@ -155,7 +155,10 @@ def test_the_floors_never_import_what_has_a_home_elsewhere_at_the_top() -> None:
     for name in modules():
         tree = ast.parse(Path(importlib.import_module(name).__file__ or "").read_text("utf-8"))
         top = {imported.partition(".")[0] for node in tree.body for imported in _imported(node)}
-        assert top.isdisjoint(late), name
+        # Each of these but rich is imported in functions only; rich also where all is printing,
+        # by a module that is imported when something is printed.
+        known = {"rich"} if name == "judgekit.report.terminal" else set()
+        assert top & late <= known, name
 
 
 def _imported(node: ast.stmt) -> list[str]:

@@ -123,13 +123,14 @@ def test_without_a_named_rubric_every_case_is_compared_by_its_own(bench: Bench, 
     bench.write("ties.jsonl", *(tie(name, order) for name in names for order in ("ab", "ba")))
     grade = json.dumps({"evidence": [], "rationale": "Good.", "score": 4})
     bench.write("grades.jsonl", *({"case_id": name, "text": grade} for name in names))
-    named = ["v0.jsonl", "v1.jsonl"]
+    named, cases_of = ["v0.jsonl", "v1.jsonl"], ["--cases", "evals.json"]
     if sides == "runs":
+        cases_of = []  # runs have their own
         graded = ("--judge", "recorded:grades.jsonl", "--json")
         runs = [bench.run("run", "evals.json", "--outputs", one, *graded).json for one in named]
         named = [str(run["run"]["id"]) for run in runs]
     judge = ("--judge", "recorded:ties.jsonl")
-    ran = bench.run("compare", *named, "--cases", "evals.json", *judge, "-o", "all.jsonl")
+    ran = bench.run("compare", *named, *cases_of, *judge, "-o", "all.jsonl")
     assert ran.code == 4, ran.err
     found = [json.loads(line) for line in (bench.folder / "all.jsonl").read_text().splitlines()]
     asked = {one["case_id"]: [criterion["name"] for criterion in one["criteria"]] for one in found}

@@ -215,8 +215,8 @@ def test_comparisons_of_a_file_have_no_outputs() -> None:
 
 def test_judges_of_a_panel_are_named_without_the_folders_of_their_files() -> None:
     names = short_judge_names([
-        "recorded:/home/ada/a.jsonl pairwise/criterion@1",
-        "recorded:/home/ada/b.jsonl pairwise/criterion@1",
+        "recorded:/data/judges/a.jsonl pairwise/criterion@1",
+        "recorded:/data/judges/b.jsonl pairwise/criterion@1",
         "openai/m pairwise/criterion@1",
         "openai/m pairwise/default@2",
     ])  # fmt: skip
