@@ -307,12 +307,6 @@ class PassRateTrend:
     direction: Direction
 
 
-def runs_before(run: RunInfo, store: RunStore, *, most: int) -> list[RunInfo]:
-    """The runs of its suite before a run, of the last so many, newest first."""
-    runs = store.runs(suite=run.suite, limit=most)
-    return [one for one in runs if (one.started_at, one.id) < (run.started_at, run.id)]
-
-
 class EarlierRuns:
     """The runs of a suite before one run, newest first."""
 
@@ -321,7 +315,7 @@ class EarlierRuns:
         self._store = store
         self._reader = FigureReader(store, run.suite)
         self._decisions = store.gate_decisions(run.suite)
-        self._runs = runs_before(run, store, most=_MOST_RUNS)
+        self._runs = store.runs(suite=run.suite, before=run, limit=_MOST_RUNS)
 
     def baseline(self, name: str, variant: str) -> RunInfo | None:
         """The baseline of that name: `previous`, `best`, `accepted` or the id of a run."""

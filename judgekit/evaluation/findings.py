@@ -16,7 +16,7 @@ from pydantic import Field
 
 from judgekit import assertions  # loaded when used: only failures need it
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, has_other_cases, runs_before
+from judgekit.evaluation.comparability import compare_measures, has_other_cases
 from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
 from judgekit.evaluation.run_figures import (
     FigureReader,
@@ -157,7 +157,7 @@ def finding_changes(store: RunStore, run: RunInfo) -> FindingChanges:
     """How a run that has just ended changed the findings of its suite."""
     # Only ids are read, of the last runs: the whole list takes a second with thousands of runs.
     observed = ObservedRuns(store, run.suite)
-    runs = [*reversed(runs_before(run, store, most=_MOST_RUNS)), run]
+    runs = [*reversed(store.runs(suite=run.suite, before=run, limit=_MOST_RUNS)), run]
     measures = _Measures(runs, FigureReader(store, run.suite), store)
     notes: dict[str, list[_Event]] = defaultdict(list)
     for note in store.finding_notes(run.suite):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, Row, Select, func, or_, select
+from sqlalchemy import ColumnElement, Row, Select, func, or_, select, tuple_
 
 from judgekit import records  # loaded when used: few commands read packets or notes
 from judgekit.errors import UnknownNameError
@@ -28,6 +28,7 @@ from judgekit.records import (
     lookup_text,
     read_record,
     read_time,
+    time_text,
     words_text,
 )
 from judgekit.store.database import Database
@@ -145,14 +146,18 @@ class StoredRuns(Database):
         *,
         suite: str | None = None,
         config_fingerprint: str | None = None,
+        before: RunInfo | None = None,
         limit: int | None = None,
     ) -> list[RunInfo]:
         """The runs, newest first."""
-        wanted = []
+        wanted: list[ColumnElement[bool]] = []
         if suite is not None:
             wanted.append(runs.c.suite == lookup_text(suite))
         if config_fingerprint is not None:
             wanted.append(runs.c.config_fingerprint == lookup_text(config_fingerprint))
+        if before is not None:
+            moment = time_text(before.started_at), before.id
+            wanted.append(tuple_(runs.c.started_at, runs.c.id) < tuple_(*moment))
         return self._runs(*wanted, limit=limit)
 
     def latest_start(self) -> datetime | None:

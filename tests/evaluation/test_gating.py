@@ -256,6 +256,15 @@ def test_the_pass_rate_is_held_to_the_run_before(
     assert drop.n_undecided == now.count(None)
 
 
+def test_a_run_long_ago_is_held_to_the_run_before_it(store: RunStore) -> None:
+    ran(store, [True] * 20, day=0)
+    for day in range(2, 54):
+        ran(store, [True], day=day)
+    gate = ran(store, [False] * 20, {"max_drop": 0.1}, day=1)
+    assert gate is not None
+    assert (gate.drops[0].baseline, gate.held) == ("run-0", "failed")
+
+
 @pytest.mark.parametrize(("n_others", "outcome"), [(0, "failed"), (4, "inconclusive")])
 def test_the_best_of_many_runs_is_so_by_chance_too(
     store: RunStore, n_others: int, outcome: str
