@@ -9,6 +9,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -303,6 +304,8 @@ class Database:
             prepare_database_file(file, create=create)
         self._is_durable = durable
         self._engine = open_engine(self.location, patience_s=patience_s, durable=durable)
+        # Also of a store that nobody closes: Python 3.13 warns of connections that are dropped.
+        weakref.finalize(self, self._engine.dispose).atexit = False
         lock_file = None if file is None else FileLocks(Path(f"{file}.lock"))
         self._locks = lock_file or ServerLocks(self._engine)
         try:

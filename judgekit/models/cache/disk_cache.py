@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import threading
 import warnings
+import weakref
 import zlib
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
@@ -96,6 +97,8 @@ class DiskCache(ReplyCache):
         super().__init__(
             rows, locks, location=place.path, rescue=rescue, now=now or partial(datetime.now, UTC)
         )
+        # Also of a cache that nobody closes: Python 3.13 warns of connections that are dropped.
+        weakref.finalize(self, rows.close).atexit = False
 
 
 # NORMAL loses no acknowledged write when a process is killed, only when the power fails, and then
@@ -147,13 +150,14 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
             stored = dict(self._sql("SELECT key, value FROM Settings").fetchall())
             self._local, opened = _Connections(), self._local
             self._local.pid, self._local.con = opened.pid, opened.con
-        except _WRITE_ERRORS as error:
+        # diskcache trusts the settings it finds in the file as text, and as names of arguments.
+        except (*_WRITE_ERRORS, *_WRONG_SETTINGS) as error:
             with suppress(AttributeError, sqlite3.Error):
                 self.close()
+            if not isinstance(error, _WRITE_ERRORS):
+                words = f"the cache's settings were altered: {error}"
+                raise DamagedFileError(words) from error
             raise _write_error(error, "opened") from error
-        except (TypeError, ValueError, KeyError, AttributeError, AssertionError) as error:
-            # diskcache trusts the settings it finds in the file as text, and as names of arguments.
-            raise DamagedFileError(f"the cache's settings were altered: {error}") from error
         wrong = sorted(name for name, v in DISKCACHE_SETTINGS.items() if stored.get(name) != v)
         if wrong:
             self.close()
@@ -186,6 +190,7 @@ class DiskcacheRows(SqlRows, diskcache.Cache):  # type: ignore[misc]  # diskcach
 
 
 _WRITE_ERRORS = (sqlite3.Error, diskcache.Timeout, OSError)
+_WRONG_SETTINGS = (TypeError, ValueError, KeyError, AttributeError, AssertionError)
 
 
 def _write_error(error: BaseException, what: str) -> StoreError:
