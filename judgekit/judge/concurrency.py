@@ -7,6 +7,7 @@ import threading
 import weakref
 from contextlib import closing, suppress
 from functools import wraps
+from inspect import cleandoc
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from judgekit.errors import InputError
@@ -92,9 +93,10 @@ def synchronous(function: Callable[_P, Coroutine[object, object, _R]]) -> Callab
     name = function.__name__
     run.__name__ = run.__qualname__ = f"{name}_sync"
     # `help` shows the arguments of the function; its example awaits, which this one cannot.
-    about = (function.__doc__ or "").partition("\n\n    Example:")[0]
+    # From Python 3.13 on, docstrings are stored without their indentation.
+    about = cleandoc(function.__doc__ or "").partition("\n\nExample:")[0]
     own = f"`{name}`, for callers that are not asynchronous; works inside a running loop too."
-    run.__doc__ = f"{own}\n\n    {about.rstrip()}\n    "
+    run.__doc__ = f"{own}\n\n{about}\n"
     return run
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from inspect import cleandoc
 from math import fsum, sqrt
 from pathlib import Path
 from typing import Annotated, Literal
@@ -130,9 +131,10 @@ def _metric(
         best = max(score(text, other, timeout_s=timeout_s) for other in others)
         return _similarity_result(title, best, threshold)
 
+    about = cleandoc(measure.__doc__ or "").replace("\n", "\n    ")
     reaches.__doc__ = f"""Pass when the {title} score of the text reaches the threshold.
 
-    {measure.__doc__}
+    {about}
 
     Args:
         value: The text to compare with, or several, of which the best counts; None takes the
