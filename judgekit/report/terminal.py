@@ -150,7 +150,6 @@ def _print_lines(block: Lines, console: Console, *, verbose: bool) -> None:  # n
 
 
 def _label_grid(rows: Iterable[tuple[Text, Text]], *, margin: int) -> RichTable:
-
     # `fold`, not an ellipsis: ids and paths have to stay whole to be copied.
     grid = RichTable(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
     grid.add_column(overflow="fold", max_width=_LABEL_WIDTH + margin)
@@ -168,7 +167,6 @@ def _print_passage(block: Passage, console: Console, *, verbose: bool) -> None:
 
 @_print_block.register(Entries)
 def _print_entries(block: Entries, console: Console, *, verbose: bool) -> None:
-
     hint = f"; {block.hint}" if block.hint and not verbose else ""
     _print_title(console, block.title, f"{block.note}{hint}")
     longest = None if verbose else block.line_length
