@@ -238,7 +238,6 @@ _OF_STORED = {
     "run", "results", "config", "labels_are", "right", "max_error", "categories", "epsilon",
     "alignment", "half_width", "suggest", "worst", "by", "cluster", "min_kappa",
     "require_stand_in", "write_map", "annotator", "consensus", "alpha", "cache_dir", "no_cache",
-    "frozen", "max_cost",
 }  # fmt: skip
 """The options that hold for judgments which exist; the others choose the calls of a judge."""
 
