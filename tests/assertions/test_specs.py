@@ -9,8 +9,9 @@ from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Output
 from judgekit.registry import Registry, RegistryEntry
 
+# Deep enough for every version: Python 3.13 writes out a list of 5,000 levels.
 NESTED: list[object] = []
-for _ in range(5000):
+for _ in range(100_000):
     NESTED = [NESTED]
 
 

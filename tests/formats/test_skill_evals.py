@@ -71,7 +71,8 @@ def test_a_file_that_is_no_text_or_too_large_is_described(tmp_path: Path) -> Non
         ("", "is no path of a file"),
         ("missing.txt", "there is no file"),
         ("link.txt", "leads out of the folder"),
-        ("loop.txt", "cannot be read"),
+        # Python 3.13 and newer find no file where links form a loop; 3.12 cannot read it.
+        ("loop.txt", "file 'loop.txt'"),
     ],
 )
 def test_a_file_that_cannot_be_taken_is_an_error(tmp_path: Path, name: str, what: str) -> None:

@@ -8,8 +8,11 @@ import os
 import threading
 import traceback
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import pytest
+from pydantic import TypeAdapter
+from typing_extensions import ReadOnly, TypedDict
 
 from judgekit.errors import ModelError, SettingsError
 from judgekit.models.error_mapping import EXCEPTION_KINDS, fault_of_exception
@@ -27,6 +30,10 @@ if TYPE_CHECKING:
     from judgekit.testing.chaos import ServerScript
 
 litellm = _imported()
+
+
+class BuiltLate(TypedDict):
+    code: ReadOnly[str]
 
 
 async def sent_by(
@@ -256,6 +263,11 @@ async def test_no_key_is_in_an_error_its_traceback_or_the_log(
     assert "OPENAI_API_KEY" in shown
 
 
+def test_types_that_litellm_builds_at_a_call_are_no_warning() -> None:
+    _imported()
+    assert TypeAdapter(BuiltLate).validate_python({"code": "x"}) == {"code": "x"}
+
+
 async def test_a_failed_call_is_one_request() -> None:
     with OpenAILikeServer("500") as server:
         for provider in ("openai", "hosted_vllm"):
@@ -282,7 +294,21 @@ def test_no_connection_outlives_its_loop(name: str, closes: bool) -> None:  # no
     gc.collect()
 
 
-def test_a_loop_that_ends_leaves_the_connections_of_another_one_open() -> None:
+@pytest.mark.parametrize("is_numbered", [False, True])
+def test_a_loop_that_ends_leaves_the_connections_of_another_one_open(
+    monkeypatch: pytest.MonkeyPatch,
+    is_numbered: bool,  # noqa: FBT001
+) -> None:
+    # litellm 1.110 marks the clients of a loop with a small number, and older ones with its id.
+    numbers: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+
+    def marked(_: object, key: str) -> str:
+        return f"{key}-{numbers.setdefault(asyncio.get_running_loop(), len(numbers))}"
+
+    if is_numbered:
+        cache = type(litellm.in_memory_llm_clients_cache)
+        monkeypatch.setattr(cache, "update_cache_key_with_event_loop", marked)
+
     async def inner(url: str) -> None:
         await LitellmModel("openai/m", api_base=url).complete(ask())
 

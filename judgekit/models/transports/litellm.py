@@ -51,6 +51,7 @@ _CACHE_MARKED = frozenset({"anthropic", "azure_ai", "bedrock", "openrouter", "ve
 _PLAIN_ERRORS = (OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError)
 
 _LEFT_BEHIND = r"coroutine '\w+\.(async_completion|acompletion)' was never awaited"
+_READ_ONLY = r".* using the `ReadOnly` qualifier"
 
 
 class LitellmModel:
@@ -228,6 +229,8 @@ def _imported() -> Any:
     # A deadline that falls while litellm still prepares a call, in a thread, leaves the prepared
     # call behind, never begun; Python would warn about it on stderr at some later time.
     warnings.filterwarnings("ignore", _LEFT_BEHIND, RuntimeWarning)
+    # litellm 1.110 filters it too when it is imported, which in pytest lasts for one test only.
+    warnings.filterwarnings("ignore", _READ_ONLY, UserWarning)
     with warnings.catch_warnings():  # pydantic finds fault with the type when it is first built
         warnings.simplefilter("ignore")
         litellm.ModelResponse()
@@ -281,16 +284,15 @@ async def _connections() -> AsyncGenerator[_LoopConnections, None]:
         import litellm  # noqa: PLC0415 - a call has imported it
 
         cache = litellm.in_memory_llm_clients_cache
-        ours = [
-            key for key in cache.cache_dict if key.endswith(f"-{id(asyncio.get_running_loop())}")
-        ]
+        mark = cache.update_cache_key_with_event_loop("")  # a loop's id, or in 1.110 its number
+        ours = [key for key in cache.cache_dict if key.endswith(mark)]
         # All at once: a call that begins while one of them is being closed must not find another.
         clients = [cache.cache_dict.pop(key) for key in ours]
         for key in ours:
             cache.ttl_dict.pop(key, None)
         for client in clients:
             await client.close()
-        if not any(re.search(r"-\d{6,}$", key) for key in cache.cache_dict):
+        if not any(re.search(r"-\d+$", key) for key in cache.cache_dict):
             from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients  # noqa: PLC0415
 
             await close_litellm_async_clients()

@@ -133,11 +133,12 @@ def test_a_folder_that_cannot_be_mended_loses_no_reply(folder: Path, tmp_path: P
 
 
 READING = """
-import os, sys, warnings
+import os, pathlib, sys, warnings
 import judgekit.models.cache.disk_cache
 from judgekit.models.cache.disk_cache import DiskCache
 from tests.models.cache.buying import make_reply, make_request, random_text
-make_reply(), make_request()  # builds what is built late, while Python's own files can be read
+# Builds what is built late, while Python's own files can be read.
+make_reply(), make_request(), pathlib.Path("/").as_uri()
 os.chdir(sys.argv[1])
 if os.geteuid() == 0:
     os.setgid(65534)
