@@ -422,6 +422,7 @@ _MADE_UP_STATUS = 422
 _NO_CREDENTIALS = re.compile(r"missing credentials|(default|locate) credentials", re.IGNORECASE)
 _UNREADABLE = re.compile(
     r"Invalid response object|Empty or invalid response|provider returned|Unable to get json"
+    r"|Error converting to valid response"
 )
 
 

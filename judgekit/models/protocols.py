@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     WrittenRequest = tuple[str, Mapping[str, object], Mapping[str, str]]
 
 
+_SAMPLING = frozenset({"temperature", "top_p", "top_k"})
+
+
 class OpenRouterProtocol(ChatProtocol):
     """OpenRouter's: OpenAI's with the marks of Anthropic, and the usage on request."""
 
@@ -38,7 +41,7 @@ class NativeProtocol(ChatProtocol, ABC):
     provider: ClassVar[str]
     assistant: ClassVar[str]
     content: ClassVar[str]  # their names of the assistant's role and of a message's content
-    names: ClassVar[dict[str, str]] = {name: name for name in ("temperature", "top_p", "top_k")}
+    names: ClassVar[dict[str, str]] = {name: name for name in _SAMPLING}
     """Their names of the parameters that are sent, by OpenAI's."""
 
     never_sent: ClassVar[frozenset[str]] = frozenset()  # parameters that litellm drops
@@ -69,7 +72,9 @@ class NativeProtocol(ChatProtocol, ABC):
             and _is_plain_schema(_without_references(request.reply_schema or {}))
             and _alternates(messages)
         )
-        return self.never_sent if is_written_here else None
+        takes_sampling = self.facts.get("supports_sampling_params") is not False
+        left_out = self.never_sent if takes_sampling else self.never_sent | _SAMPLING
+        return left_out if is_written_here else None
 
     def _fields(self, parameters: JsonObject) -> tuple[dict[str, object], JsonObject | None]:
         """The parameters by their native names, and the schema of the reply."""
@@ -131,20 +136,19 @@ class AnthropicProtocol(NativeProtocol):
     for_schemas: ClassVar = {"anthropic-beta": "structured-outputs-2025-11-13"}
     """Headers, of each request and of one with a reply schema."""
 
-    pattern, features = "claude-", ("supports_native_structured_output", "supports_prompt_caching")
+    pattern = "claude-"
+    features = "max_output_tokens", "supports_native_structured_output", "supports_prompt_caching"
 
     def _dropped(self, messages: Messages, request: ModelRequest) -> frozenset[str] | None:
         dropped = super()._dropped(messages, request)
-        if dropped is None or self.facts.get("supports_sampling_params") is not False:
-            return dropped
-        # Newer models take no sampling; of all temperatures litellm sends them 1.
+        # Of all temperatures litellm sends 1 to the models that take no sampling.
         is_sent = request.parameters.get("temperature") == 1
-        return None if is_sent else dropped | {"temperature", "top_p", "top_k"}
+        return None if dropped and dropped >= _SAMPLING and is_sent else dropped
 
     def request(self, messages: Messages, parameters: JsonObject) -> WrittenRequest:
         (system, turns), (fields, schema) = self._turns(messages), self._fields(parameters)
         # It must be given, so that litellm takes the most that the model can write.
-        limit = {"max_tokens": self.facts["max_tokens"]}
+        limit = {"max_tokens": self.facts["max_output_tokens"]}
         body = {"model": self.model, "messages": turns, **limit, **fields}
         headers = {**self.version, "Accept": "application/json"}
         if system:
@@ -208,15 +212,13 @@ class GeminiProtocol(NativeProtocol):
         body: dict[str, object] = {"contents": turns}
         if system:
             body["system_instruction"] = {"parts": system}
-        is_new = not self.model.startswith("gemini-2")
-        if is_new:
-            config.setdefault("temperature", 1.0)
         if schema:
             config |= {"response_mime_type": "application/json", "response_json_schema": schema}
         if config:
             body["generationConfig"] = config
         # An address of one's own ends in the version.
-        version = "" if self.is_own else f"v1{'alpha' if is_new else 'beta'}/"
+        channel = "beta" if self.model.startswith("gemini-2") else "alpha"
+        version = "" if self.is_own else f"v1{channel}/"
         return f"{version}models/{self.model}:generateContent", body, {}
 
     def _part(self, part: Mapping[str, Any]) -> Mapping[str, Any]:

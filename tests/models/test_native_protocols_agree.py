@@ -166,6 +166,21 @@ async def test_what_litellm_changes_by_rules_of_its_own_is_left_to_it(
     assert comparable(results[0]) == comparable(results[1])
 
 
+@pytest.mark.parametrize("listed", [{}, {"max_tokens": 9}])
+async def test_claude_may_write_as_much_as_any_table_says(
+    monkeypatch: pytest.MonkeyPatch, listed: dict[str, object]
+) -> None:
+    # From litellm 1.110 on, its table has no `max_tokens`.
+    listed |= dict.fromkeys(AnthropicProtocol.features, True)
+    listed |= {"mode": "chat", "max_output_tokens": 9}
+    monkeypatch.setattr("judgekit.models.protocols.listed_facts", lambda _: listed)
+    with OpenAILikeServer() as server:
+        model = DirectModel(CLAUDE, api_base=server.url)
+        await outcome(model, ask())
+        await model.aclose()
+        assert [one.body["max_tokens"] for one in server.requests] == [9]
+
+
 RULES: dict[str, ServerScript] = {
     "no temperature": refusing("temperature"),
     "no schema": refusing("output_format", complaint="{}: structured outputs are not supported"),
