@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -103,7 +104,7 @@ class Bench:
         """What is wrong with the cache and the store."""
         found = []
         for file in sorted((self.folder / ".judgekit").rglob("*.db")):
-            with sqlite3.connect(file) as connection:
+            with closing(sqlite3.connect(file)) as connection:
                 found += [row for (row,) in connection.execute("PRAGMA integrity_check")]
         done = self.judgekit("cache", "verify")
         _, err = done.communicate(timeout=60)

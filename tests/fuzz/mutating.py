@@ -108,7 +108,7 @@ class Mutator:
         if kind == 0:
             del holder[key]
         elif kind == 1 and isinstance(holder, list):
-            holder.insert(key, copy.deepcopy(value))
+            holder.insert(key, _copied(value))
         elif kind == 2 and isinstance(holder, dict):
             holder[rng.choice(self._keys)] = holder.pop(key)
         elif kind == 3:
@@ -116,12 +116,12 @@ class Mutator:
         elif kind == 4 and isinstance(holder, dict):
             holder[rng.choice(self._keys)] = self._value()
         elif kind == 5:
-            holder[key] = copy.deepcopy(rng.choice(places)[2])
+            holder[key] = _copied(rng.choice(places)[2])
         else:
             holder[key] = self._value()
 
     def _value(self) -> Any:
-        return copy.deepcopy(self._rng.choice(self._values))
+        return _copied(self._rng.choice(self._values))
 
     def _raw(self, content: bytes) -> bytes:
         rng = self._rng
@@ -141,6 +141,14 @@ class Mutator:
         else:
             piece = rng.choice(_TOKENS) * rng.choice((1, 1, 1, 2, 200))
         return (content[:start] + piece + content[end:])[:100_000]
+
+
+def _copied(value: Any) -> Any:
+    """A copy; None of what Python 3.13 reads, and is nested too deeply to be copied."""
+    try:
+        return copy.deepcopy(value)
+    except RecursionError:
+        return None
 
 
 def _parsed(content: bytes) -> Iterator[Any]:

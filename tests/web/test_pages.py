@@ -7,6 +7,7 @@ import re
 import secrets
 import sqlite3
 import threading
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -194,7 +195,7 @@ def test_a_damaged_store_is_an_error_without_a_traceback(store: RunStore, served
     add_run(store)
     file = store.location.file
     assert file is not None
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection:
         connection.execute("DROP TABLE runs")
     reply = served.get("/runs/run-1")
     assert reply.status == 500
