@@ -45,7 +45,7 @@ NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-class CachePlace(click.ParamType[CacheLocation]):
+class CachePlace(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
     """A folder, or the address of a server."""
 
     name = "dir|url"

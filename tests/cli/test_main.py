@@ -34,6 +34,20 @@ def test_without_a_command_the_help_is_shown(bench: Bench) -> None:
     assert "Usage: " in ran.err
 
 
+def test_commands_load_with_the_types_of_older_releases_of_click() -> None:
+    # Until 8.3, `click.ParamType` takes no parameter of a type.
+    source = """
+import click
+click.ParamType.__class_getitem__ = None
+from judgekit.cli.main import main
+main(["grade", "--help"])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("name", list(COMMANDS))
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_every_command_has_help(bench: Bench, name: str, option: str) -> None:
