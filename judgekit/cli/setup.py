@@ -115,8 +115,8 @@ class GradeInputs:
             known = () if self.cases is None else [case.id for case in self.cases.cases]
             return SettingsError(
                 f"no output belongs to a case: none has the id {unknown!r} or that of another one",
-                hint=f"{formats.suggest_name(unknown, known)}; to grade the rows by inputs of their "
-                f"own: --cases {shlex.quote(str(self.sources[0].path))}",
+                hint=f"{formats.suggest_name(unknown, known)}; to grade the rows by inputs of "
+                f"their own: --cases {shlex.quote(str(self.sources[0].path))}",
             )
         what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
