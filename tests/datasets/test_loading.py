@@ -210,6 +210,7 @@ def test_a_shipped_rubric_is_found_by_name(tmp_path: Path, monkeypatch: pytest.M
         ("    question: Is it right?\n", "", r":4: .*`criteria\[0\].question` is missing"),
         ("{min: 1, max: 5}", "one_to_fiv", r":6: .*no scale .*did you mean one_to_five"),
         ("{min: 1, max: 5}", "{min: 5, max: 1}", r":6: .*min \(5\) must lie below its max"),
+        ("{min: 1, max: 5}", "1-5", r":6: .*called '1-5'.*known: .*as {min: 1, max: 5, int"),
         ("{min: 1, max: 5}", "{min: 1, mx: 5}", r":6: .*`criteria\[0\].scale.mx` is not known"),
         ("name: rude", "nme: rude", r":9: .*`criteria\[1\].scale\[0\].nme` is not known"),
         ("name: tone", "name: accuracy", "two criteria are called accuracy"),
