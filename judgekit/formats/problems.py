@@ -91,9 +91,20 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "null"),
 )
 
+# What to write in a field whose purpose others have in formats that users know.
+_MISSING = {
+    "question": "write what the judge is to decide; it does not see `description`",
+    "scale": "for example `one_to_five` or {min: 1, max: 5, integer: true}",
+}
+# How fields are written that others know in other forms.
+_FORMS = {
+    "cases": "name a file of cases by `dataset`",
+    "variants": "write `- {id: v1, outputs: outputs.jsonl}`",
+    "criteria": 'write `- {name: polite, question: "Is it polite?", scale: binary}`',
+    "scale": "write `- {value: 1, description: what a 1 is like}`",
+    "rubric": "name the file of a rubric, or a shipped rubric",
+}
 # What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
-# A field whose purpose others have in formats that users know.
-_MISSING = {"question": "write what the judge is to decide; it does not see `description`"}
 _WANTED = {
     "string": "a text", "float": "a number", "finite": "a finite number", "int": "a whole number",
     "bool": "true or false", "tuple": "a list", "list": "a list", "dict": "a mapping of fields",
@@ -101,9 +112,9 @@ _WANTED = {
 }  # fmt: skip
 
 _LIMITS = {
-    "greater_than_equal": "must be {ge} or more, not {value}",
-    "greater_than": "must be more than {gt}, not {value}",
-    "less_than_equal": "must be {le} or less, not {value}",
+    "greater_than_equal": "must be {ge:g} or more, not {value}",
+    "greater_than": "must be more than {gt:g}, not {value}",
+    "less_than_equal": "must be {le:g} or less, not {value}",
     "literal_error": "must be {expected}, not {value}",
     "too_short": "must not be empty",
 }
@@ -156,6 +167,8 @@ def validation_faults(
     for detail in details[:_MOST]:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are invalid, and each of them is reported
+        if detail["type"] == "missing" and as_mapping(detail["input"]).get("levels"):
+            continue  # an end of a scale, which its levels would give if they were valid
         where = _place(detail, value)
         fault = None
         if detail["type"] == "less_than_equal" and where[-1:] in _THRESHOLDS:
@@ -244,8 +257,11 @@ def _fault(
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
-    elif kind in {"tuple_type", "list_type"} and isinstance(value, str):
-        remedy = "write it as a list"
+    elif kind in _FORM_FAULTS:
+        is_list = kind in {"tuple_type", "list_type"}
+        names = (str(part) for part in reversed(where) if isinstance(part, str))
+        fallback = "write it as a list" if is_list and isinstance(value, str) else None
+        remedy = _FORMS.get(next(names, ""), fallback)
     return FieldFault(where, f"{field} {_demand(detail)}", remedy)
 
 
@@ -264,6 +280,7 @@ def _meant_field(where: KeyPath, model: type[Record], synonyms: Mapping[str, str
     return f"did you mean {' or '.join(listed[:3])}?"
 
 
+_FORM_FAULTS = frozenset({"tuple_type", "list_type", "model_type", "dict_type", "string_type"})
 _QUOTED = re.compile(r"`([\w.\[\]]+)`")
 
 
@@ -349,7 +366,7 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
     return FieldFault(where, message, remedy)
 
 
-_THRESHOLDS = (("pass_threshold",), ("pass_value",))
+_THRESHOLDS = (("pass_threshold",), ("pass_value",), ("threshold",))
 
 
 def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:
