@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -52,6 +53,8 @@ class ApprovalEvidence:
 
     Attributes:
         ids: Of the blind comparison, or of the runs whose scores were compared.
+        version: The one that is to be approved; None where the evidence does not have it.
+        other: That of the baseline, likewise.
         scores: The comparison of those scores, stored with the approval; None for a blind one.
     """
 
@@ -59,6 +62,7 @@ class ApprovalEvidence:
     ids: tuple[str, ...]
     rubric: Rubric
     version: VariantVersion | None
+    other: VariantVersion | None
     decision: ComparisonDecision
     side: BetterSide  # of the version in the decision
     suite: str | None
@@ -164,13 +168,23 @@ def _gate_decision(
     return None
 
 
-def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
-    """Refuse evidence about an older version, or by another rubric than that of its suite."""
+def check_version_current(
+    evidence: ApprovalEvidence, variant: str, baseline: str, suite: Suite | None
+) -> None:
+    """Refuse evidence about older versions, or by another rubric than that of its suite."""
     if evidence.version is None:
         return
+    changed = None
     if approval_status(evidence.version, variant, suite) == "stale":
+        changed = variant
+    elif evidence.other is not None:
+        # A replaced baseline may be gone by now; an edited one may be the better version.
+        with suppress(JudgekitError):
+            if _mark_now(evidence.other, baseline, suite) is False:
+                changed = baseline
+    if changed is not None:
         raise ApprovalRefusedError(
-            f"{variant} has changed since it was compared ({', '.join(evidence.ids)})",
+            f"{changed} has changed since it was compared ({', '.join(evidence.ids)})",
             hint="compare it as it is now",
         )
     is_of_suite = suite is not None and suite.name == evidence.suite
@@ -259,6 +273,7 @@ def _blind_evidence(
             ids=(info.id,),
             rubric=info.rubric,
             version=sides[0].version,
+            other=sides[1].version,
             decision=decision,
             side=own,
             suite=info.suite,
@@ -317,6 +332,7 @@ def _score_evidence(
         ids=tuple(dict.fromkeys((run.id, other.id))),
         rubric=run.rubric,
         version=variant_version_in(run, variant),
+        other=variant_version_in(other, baseline),
         decision=found.decision,
         side="b",
         suite=run.suite,
