@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,8 +52,7 @@ class ApprovalEvidence:
 
     Attributes:
         ids: Of the blind comparison, or of the runs whose scores were compared.
-        version: The one that is to be approved; None where the evidence does not have it.
-        other: That of the baseline, likewise.
+        other: The version of the baseline; None where the evidence does not have it.
         scores: The comparison of those scores, stored with the approval; None for a blind one.
     """
 
@@ -174,19 +172,13 @@ def check_version_current(
     """Refuse evidence about older versions, or by another rubric than that of its suite."""
     if evidence.version is None:
         return
-    changed = None
-    if approval_status(evidence.version, variant, suite) == "stale":
-        changed = variant
-    elif evidence.other is not None:
-        # A replaced baseline may be gone by now; an edited one may be the better version.
-        with suppress(JudgekitError):
-            if _mark_now(evidence.other, baseline, suite) is False:
-                changed = baseline
-    if changed is not None:
-        raise ApprovalRefusedError(
-            f"{changed} has changed since it was compared ({', '.join(evidence.ids)})",
-            hint="compare it as it is now",
-        )
+    # Of a baseline that was edited, the present version may be the better one.
+    for name, version in ((variant, evidence.version), (baseline, evidence.other)):
+        if version is not None and approval_status(version, name, suite) == "stale":
+            raise ApprovalRefusedError(
+                f"{name} has changed since it was compared ({', '.join(evidence.ids)})",
+                hint="compare it as it is now",
+            )
     is_of_suite = suite is not None and suite.name == evidence.suite
     rubric = load_suite_rubric(suite) if suite is not None and is_of_suite else None
     if rubric and (changes := "; ".join(rubric_changes(evidence.rubric, rubric))):

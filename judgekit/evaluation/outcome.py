@@ -209,20 +209,13 @@ def _missing_repeats(result: CaseResult, run: RunInfo) -> Iterator[JudgeFailure]
     # They may decide otherwise, as failed ones may. A question without any judgment is undecided.
     panel = judging_of_run(run)
     n_repeats = {} if panel is None else {one.judge: one.repeats or 1 for one in panel.judges}
-    known: dict[tuple[str, str, int | None], set[int]] = defaultdict(set)
-    answers: Iterable[Judgment | JudgeFailure] = (*result.judgments, *result.failures)
-    for one in answers:
-        known[one.judge, one.criterion, one.turn].add(one.repeat)
-    for (judge, criterion, turn), repeats in known.items():
-        for repeat in set(range(n_repeats.get(portable_judge_name(judge), 1))) - repeats:
-            yield JudgeFailure(
-                criterion=criterion,
-                kind="cancelled",
-                message="not judged yet",
-                judge=judge,
-                turn=turn,
-                repeat=repeat,
-            )
+    answers = (*result.judgments, *result.failures)
+    n_known = Counter((one.judge, one.criterion, one.turn) for one in answers)
+    for (judge, criterion, turn), n in n_known.items():
+        missing = JudgeFailure(
+            criterion=criterion, kind="cancelled", message="not judged yet", judge=judge, turn=turn
+        )
+        yield from [missing] * (n_repeats.get(portable_judge_name(judge), 1) - n)
 
 
 def _votes(judgments: Sequence[Judgment], run: RunInfo) -> Sequence[Judgment]:
