@@ -99,9 +99,8 @@ class QualityMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self._stack = contextlib.ExitStack()
-        before = Path.cwd()
-        os.chdir(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="walk-")))
-        self._stack.callback(os.chdir, before)
+        folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="walk-"))
+        self._stack.enter_context(contextlib.chdir(folder))
         os.environ.setdefault("OPENAI_API_KEY", "k")
         self.server = self._stack.enter_context(
             ChaosServer(self._seen, reply=_verdict, keep_requests=False)
@@ -112,18 +111,16 @@ class QualityMachine(RuleBasedStateMachine):
         self.paid: Counter[str] = Counter()
         self.sent: list[str] = []
         self.comparisons: dict[str, Books] = {}
-        self._n_editions = 0
-        self._most_repeats = 1
+        self._n_editions, self._most_repeats = 0, 1
 
     def teardown(self) -> None:
         self._stack.close()
 
     # What a user edits.
 
-    @initialize(n_cases=st.integers(3, 6), worths=st.lists(index, min_size=2, max_size=3))
+    @initialize(n_cases=st.integers(4, 7), worths=st.lists(index, min_size=2, max_size=3))
     def begin(self, n_cases: int, worths: list[int]) -> None:
-        for number, _ in enumerate(worths):
-            self.now.sides["abc"[number]] = {}
+        self.now.sides.update({name: {} for name in "abc"[: len(worths)]})
         for _ in range(n_cases):
             self._add_case(worths)
         self._write()
@@ -233,16 +230,16 @@ class QualityMachine(RuleBasedStateMachine):
         found = json.loads(out)
         assert len(self.sent) == n_calls
         assert (code == 0) == (found["decision"]["winner"] is not None)
-        turned = json.loads(self._command("compare", "b", "a", "--json")[1])["whole"]
+        turned = json.loads(self._command("compare", "b", "a", "--json")[1])
         assert not self.sent
-        assert turned["wins"] == found["whole"]["losses"]
-        self.comparisons[found["id"]] = deepcopy(self.now)
+        assert turned["whole"]["wins"] == found["whole"]["losses"]
+        self.comparisons |= dict.fromkeys([found["id"], turned["id"]], deepcopy(self.now))
 
     @rule(others=st.booleans())
     def approve(self, others: bool) -> None:  # noqa: FBT001 - hypothesis passes it
         two = ("b", "a") if others else ("a", "b")
-        words = ("--because", "It is better.", "--json")
-        code, out, _ = self._command("approve", two[0], "--baseline", two[1], *words)
+        words = ("--baseline", two[1], "--because", "It is better.", "--json")
+        code, out, _ = self._command("approve", two[0], *words)
         evidence = json.loads(out)["evidence"] if code == 0 else ()
         runs = [self.runs[name] for name in evidence if name in self.runs]
         assert len({run.measure for run in runs}) <= 1
@@ -258,7 +255,8 @@ class QualityMachine(RuleBasedStateMachine):
         case = f"c{len(self.now.cases)}"
         self.now.cases[case] = 0
         for place, side in enumerate(self.now.sides.values()):
-            side[case] = (0, (worths[place % len(worths)] + len(self.now.cases)) % 5)
+            # One side is better than another in every case, or nothing would ever be decided.
+            side[case] = (0, min(4, worths[place % len(worths)] % 5 + len(self.now.cases) % 2))
 
     def _write(self) -> None:
         now = self.now
@@ -355,7 +353,9 @@ class QualityMachine(RuleBasedStateMachine):
         then, now = (run.passed(variant, threshold) for run in runs)
         same = [c for c in then.keys() & now.keys() if runs[0].cases[c] == runs[1].cases[c]]
         both = [(then[c], now[c]) for c in same if None not in {then[c], now[c]}]
-        return (len(both), *(fmean(bool(two[k]) for two in both) for k in (0, 1))) if both else None
+        if not both:
+            return None
+        return len(both), fmean(bool(x) for x, _ in both), fmean(bool(x) for _, x in both)
 
 
 def _pick(names: Any, number: int) -> str:
@@ -374,8 +374,8 @@ def _verdict(request: ServedRequest) -> str:
     only = next(iter(wordings))
 
     def score(_: object, name: str | None) -> float:
-        name = name if name in wordings else only
-        return score_of(request.body["model"], name, wordings[name], texts[-1])
+        asked = name if name and name in wordings else only
+        return score_of(request.body["model"], asked, wordings[asked], texts[-1])
 
     def prefer(_: str | None) -> str:
         first, second = (int(text[-2]) for text in texts[-2:])
