@@ -209,7 +209,7 @@ def _missing_repeats(result: CaseResult, run: RunInfo) -> Iterator[JudgeFailure]
     # They may decide otherwise, as failed ones may. A question without any judgment is undecided.
     panel = judging_of_run(run)
     n_repeats = {} if panel is None else {one.judge: one.repeats or 1 for one in panel.judges}
-    answers = (*result.judgments, *result.failures)
+    answers: Iterable[Judgment | JudgeFailure] = (*result.judgments, *result.failures)
     n_known = Counter((one.judge, one.criterion, one.turn) for one in answers)
     for (judge, criterion, turn), n in n_known.items():
         missing = JudgeFailure(
