@@ -4,7 +4,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
-from judgekit.evaluation.gate import CalibrationGateResult
+from judgekit.evaluation.gate import CalibrationGateResult, CoverageGateResult
 from judgekit.report.run import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
@@ -58,6 +58,22 @@ def test_a_tier_of_nothing_says_so() -> None:
 def test_a_narrow_interval_of_a_tier_has_more_digits() -> None:
     found = tier("passed", value=estimate(0.9, 0.8962, 0.9038))
     assert "value 0.900 [0.896, 0.904], 0.8 required" in found
+
+
+def test_a_value_just_below_the_tier_does_not_look_equal_to_it() -> None:
+    found = tier("failed", value=estimate(0.7957, 0.7012, 0.88), rule="point")
+    assert "is below production: value 0.796 [0.701, 0.880], 0.8 required" in found
+    found = tier("inconclusive", low=0.7, high=0.7999, n_without=2)
+    assert "counted as 0 and as 1: 0.7000 to 0.7999" in found
+    assert "value 0.80, 0.8 required" in tier("passed", value=estimate(0.8, nan, nan))
+
+
+def test_a_coverage_is_told_as_it_was_asked() -> None:
+    one = CoverageGateResult(
+        variant="v1", least=0.995, n_decided=99, n_answers=100, held="inconclusive"
+    )
+    ((_, text),) = gate_lines(GateResult(coverages=(one,)))
+    assert text == "v1: only 99 of 100 answers have a verdict, 99.5 % required"
 
 
 def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
