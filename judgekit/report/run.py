@@ -583,10 +583,13 @@ def _drop_text(one: DropGateResult) -> str:
     e = one.change
     cases = numbers.format_count(e.n, "case")
     which = "the best run " if one.against == "best" else ""
-    change = f"{numbers.format_difference(e)} since {which}{one.baseline} ({cases})"
+    digits = numbers.digits_beside((e.value,), -one.max_drop, 2)
+    change = f"{numbers.format_difference(e, digits)} since {which}{one.baseline} ({cases})"
     # The allowed drop is in points, the critical one a share of the earlier rate.
     lost = ""
     if one.relative is not None and one.relative > 0:
-        lost = f", {one.relative:.0%} of the rate{' (critical)' if one.is_critical else ''}"
+        digits = numbers.digits_beside((one.relative,), 0.1, 2) - 2
+        critical = " (critical)" if one.is_critical else ""
+        lost = f", {one.relative:.{digits}%} of the rate{critical}"
     text = f"{variant} {words}: {change}{lost}, {allowed}"
     return text + (undecided if one.held == "inconclusive" else "")

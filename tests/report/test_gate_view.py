@@ -87,6 +87,14 @@ def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
     assert "-0.20 since" in drop("failed", change=estimate(-0.2, nan, nan))
 
 
+def test_a_drop_just_beyond_what_is_allowed_does_not_look_equal_to_it() -> None:
+    change = estimate(-0.1034, -0.2, -0.02)
+    found = drop("failed", change=change, relative=0.1034, is_critical=True)
+    assert "dropped too far: -0.103 [-0.200, -0.020] since run-0" in found
+    assert "10.3% of the rate (critical), a drop of 0.1 allowed" in found
+    assert "-0.10 [-0.20, -0.02]" in drop("passed", change=estimate(-0.1, -0.2, -0.02))
+
+
 def test_nothing_to_compare_with_is_told() -> None:
     first = {"baseline": None, "change": None}
     assert drop(None, **first).startswith("pass rate: no earlier run to compare with, a drop")
