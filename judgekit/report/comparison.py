@@ -326,10 +326,7 @@ def _scores_table(rows: Mapping[str, ScoreDifference | None], title: str = "") -
             "cases": lambda row: f"{row[1].estimate.n:,}",
             "A": lambda row: f"{row[1].a:.3f}",
             "B": lambda row: f"{row[1].b:.3f}",
-            "B - A": lambda row: replace(
-                mean_cell(row[1].estimate, numbers.digits_of_difference(row[1].estimate, 3)),
-                reference=0.0,
-            ),
+            "B - A": lambda row: replace(mean_cell(row[1].estimate, 3), reference=0.0),
             "p": lambda row: format_p_value(row[1].p, row[1].p_adjusted),
             "effect": lambda row: numbers.format_decimal(row[1].effect_size, "+.2f"),
             "detectable": lambda row: numbers.format_decimal(row[1].detectable, ".3f"),

@@ -60,16 +60,16 @@ def format_mean_beside(estimate: Estimate, limit: float) -> str:
 def format_difference(estimate: Estimate, digits: int = 2) -> str:
     """A difference with its interval: `+0.12 [-0.05, +0.29]`."""
     digits = max(digits, 3) if estimate.high - estimate.low < _NARROW else digits
-    return _with_interval(estimate, digits_of_difference(estimate, digits), sign="+,")
+    return _with_interval(estimate, _digits_of_difference(estimate, digits), sign="+,")
 
 
 def format_rate_difference(estimate: Estimate) -> str:
     """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`."""
-    digits = digits_of_difference(estimate, 2) - 2
+    digits = _digits_of_difference(estimate, 2) - 2
     return _with_interval(estimate, digits, sign="+", times=100, unit=" %")
 
 
-def digits_of_difference(estimate: Estimate, digits: int) -> int:
+def _digits_of_difference(estimate: Estimate, digits: int) -> int:
     """As many digits, or a few more, as it takes to show that an interval leaves out 0."""
     leaves_out = estimate.low > 0 or estimate.high < 0
     return digits_beside((estimate.low, estimate.high) if leaves_out else (), 0.0, digits)
