@@ -281,7 +281,8 @@ class _Watching:
         if found is None or least is None or (found.high < least) is is_alerting:
             return
         n = numbers.format_count(found.n, "case")
-        text = f"{self._file.name}: mean score {numbers.format_mean(found)} over the last {n} is "
+        score = f"mean score {numbers.format_mean_beside(found, least)}"
+        text = f"{self._file.name}: {score} over the last {n} is "
         if is_alerting:
             console.note(f"{text}above {least:g} again")
         else:
