@@ -123,6 +123,22 @@ def test_an_answer_that_lacks_a_repeat_is_undecided(run: Run, tmp_path: Path) ->
     assert server.n_requests == 16
 
 
+def test_a_first_run_without_a_verdict_passes_no_gate_and_is_no_baseline(
+    run: Run, tmp_path: Path
+) -> None:
+    gate = {"max_drop": 0.1}
+    lay_suite(tmp_path, n=4, rubric="rubric.yaml", judge={"model": "openai/m"}, gate=gate)
+    ran = run("run", "--frozen")
+    assert ran.code == 6
+    assert "Gate undecided" in ran.out
+    decided = run("gate")
+    assert decided.code == 4
+    assert "pass rate undecided: no answer has a verdict" in decided.out
+    refused = run("gate", "accept", "--because", "it is the first")
+    assert refused.code == 2
+    assert "is no baseline: no answer has a verdict" in refused.err
+
+
 def test_a_partial_run_is_no_baseline(run: Run, tmp_path: Path) -> None:
     passing(tmp_path, 60, 60)
     first = run("run", "--json").json["run"]["id"]
