@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from dataclasses import dataclass, replace
@@ -41,7 +40,7 @@ from judgekit.formats.promptfoo_vocabulary import (
 from judgekit.formats.text import as_mapping, javascript_text, objects_in, one_or_several
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from pydantic import JsonValue
 
@@ -52,7 +51,10 @@ _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transf
 _METEOR = ("alpha", "beta", "gamma")
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
-_NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
+_NEVER_EMPTY = frozenset({
+    "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
+    "regex", "starts-with",
+})  # fmt: skip
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
 # Parameters with which an assertion gives the scores of promptfoo.
@@ -407,8 +409,8 @@ def _value_fault(plain: str, value: JsonValue) -> tuple[str, str] | None:
     if plain in _CALLS and value is None:
         remedy = "copy the `tools` of the provider's configuration"
         return "it needs a `value`, the schemas of the tools", remedy
-    if plain in _NEVER_EMPTY and not value and value is not None:
-        return "its `value` is empty, so that every output would meet it", "write the `value`"
+    if plain in _NEVER_EMPTY and value is not None and not all(one_or_several(value) or [""]):
+        return "its `value` is empty, so it says nothing about an output", "write the `value`"
     try:
         re.compile(value if plain == "regex" and isinstance(value, str) else "")
     except (re.error, OverflowError, RecursionError) as error:
@@ -463,9 +465,11 @@ _ELEMENTS = "requiredElements"
 def converted_value(name: str, value: JsonValue) -> JsonValue:
     """The value of an assertion of promptfoo in the form it has here."""
     # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
-    # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
+    # JSON or YAML for the schema (an empty one for none), and `{requiredElements: […]}` for the
+    # list.
     if name in _SCHEMAS:
-        return as_draft(_schema(value) if isinstance(value, str) else value)
+        schema = _schema(value) if isinstance(value, str) and value else value
+        return None if schema == "" else as_draft(schema)
     if name in _LIST_VALUED:
         return _texts(value)
     if name in _SEVERAL and isinstance(value, list):
@@ -481,10 +485,18 @@ def _texts(value: JsonValue) -> JsonValue:
     if isinstance(value, list):
         return [_text(item) for item in value]
     text = _text(value)
-    if not isinstance(text, str):
-        return value
-    cells = [cell for row in csv.reader([text], skipinitialspace=True) for cell in row]
-    return [cell.strip() for cell in cells if cell.strip()]
+    return [*_cells(text)] if isinstance(text, str) else value
+
+
+# A part of a text between commas, which stand for themselves within quotation marks.
+_CELL = re.compile(r'\s*+(?:"((?:[^"\\]|\\.|"")*+)"\s*+(?=,|\Z)|([^,]+))', re.DOTALL)
+_QUOTE = re.compile(r'\\(["\\])|""')
+
+
+def _cells(text: str) -> Iterator[str]:
+    for quoted, plain in _CELL.findall(text):
+        if cell := _QUOTE.sub(lambda sign: sign[1] or '"', quoted) or plain.strip():
+            yield cell
 
 
 def _text(value: JsonValue) -> JsonValue:

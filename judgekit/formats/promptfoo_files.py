@@ -171,7 +171,6 @@ _ASSERTION = re.compile(
 )
 
 _SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
-_LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
 _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 
@@ -225,9 +224,7 @@ def assertion_of_text(text: str) -> JsonObject:
     if match["threshold"] is not None:
         stated = float(match["threshold"])  # a distance is a whole number
         found["threshold"] = int(stated) if plain == "levenshtein" else stated
-    if plain in _LIST_CELLS:
-        found["value"] = [part.strip() for part in value.split(",")]
-    elif plain in _NUMBERS and match["threshold"] is None:
+    if plain in _NUMBERS and match["threshold"] is None:
         found["threshold"] = _number(value)
     elif value:
         found["value"] = value

@@ -258,6 +258,8 @@ def test_what_should_be_mended_is_a_warning(
         ({"type": "llm-rubric", "value": "{% if q %}x{% endif %}"}, "a template expression"),
         ({"type": "contains", "value": ""}, "its `value` is empty"),
         ({"type": "not-regex", "value": ""}, "its `value` is empty"),
+        ({"type": "icontains-any", "value": ["a", ""]}, "its `value` is empty"),
+        ({"type": "contains-all", "value": ","}, "its `value` is empty"),
         ({"type": "contian"}, "did you mean `contains`"),
         ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
         ({"type": "equals", "value": "file://bin"}, "is no text"),
