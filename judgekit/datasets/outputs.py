@@ -26,8 +26,31 @@ An alias whose own name is a column too is an unknown column and goes into the m
 `text` under an alias that is a list, mapping or number is taken as `data`.
 """
 
-USAGE_ALIASES: Mapping[str, str] = MappingProxyType(
-    {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+USAGE_ALIASES: Mapping[str, str] = MappingProxyType({
+    "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+    "cache_read_input_tokens": "cached_input_tokens",
+    "cache_creation_input_tokens": "cache_write_tokens",
+    "promptTokenCount": "input_tokens", "candidatesTokenCount": "output_tokens",
+    "cachedContentTokenCount": "cached_input_tokens", "thoughtsTokenCount": "reasoning_tokens",
+    "totalTokenCount": "total_tokens",
+    "prompt_token_count": "input_tokens", "candidates_token_count": "output_tokens",
+    "cached_content_token_count": "cached_input_tokens",
+    "thoughts_token_count": "reasoning_tokens", "total_token_count": "total_tokens",
+})  # fmt: skip
+"""Names of OpenAI, Anthropic and Gemini for the fields of usage, with judgekit's own."""
+
+# Counts in a group of OpenAI's usage, of chat completions and of responses.
+_USAGE_DETAILS = (
+    ("prompt_tokens_details", "cached_tokens", "cached_input_tokens"),
+    ("input_tokens_details", "cached_tokens", "cached_input_tokens"),
+    ("completion_tokens_details", "reasoning_tokens", "reasoning_tokens"),
+    ("output_tokens_details", "reasoning_tokens", "reasoning_tokens"),
+)
+# What Anthropic counts beside the tokens sent, and Gemini beside those received.
+_COUNTED_BESIDE = (
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("candidatesTokenCount", "thoughtsTokenCount"),
+    ("candidates_token_count", "thoughts_token_count"),
 )
 CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
@@ -359,14 +382,30 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 
 def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
     """Usage in judgekit's names, and its fields without a name here."""
+    usage = {name: value for name, value in usage.items() if value is not None}
     renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
     if faults:
         return usage, {}
+    for group, name, own in _USAGE_DETAILS:
+        if (count := _mapping(usage.get(group)).get(name)) is not None:
+            renamed.setdefault(own, count)
+    # Where these make the total, nothing is counted beside them.
+    if renamed.get("total_tokens") != _sum(renamed, "input_tokens", "output_tokens"):
+        for name, *others in _COUNTED_BESIDE:
+            if name in usage:
+                renamed[USAGE_ALIASES.get(name, name)] = _sum(usage, name, *others)
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
     if {"input_tokens", "output_tokens"} <= known.keys():  # of which the total is the sum
         unread.pop("total_tokens", None)
     return known, unread
+
+
+def _sum(usage: formats.Fields, first: str, *others: str) -> JsonValue:
+    """The sum of counts; the first as it is where one of them is no number."""
+    counts = [usage[name] for name in (first, *others) if name in usage]
+    numbers = [count for count in counts if isinstance(count, int)]
+    return sum(numbers) if len(numbers) == len(counts) else usage.get(first)
 
 
 def _mapping(value: JsonValue) -> formats.Fields:
