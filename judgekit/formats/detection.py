@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -111,9 +111,11 @@ class ConversionSource:
     cases: CaseSource  # can be iterated several times
     # The whole file where it is an `eval/tests.json`, converted to version 2.
     skill_tests: JsonObject | None = None
-    is_upgraded: bool = False  # whether that was of version 1, which has nothing but tests
     # All objects of the file, where it is of a quality memory.
     quality_records: tuple[JsonObject, ...] = ()
+    form: str | None = None  # the name of its format, where cases are written in that too
+    # The fields of the file that neither its cases nor their dataset have.
+    other_fields: JsonObject = field(default_factory=dict)
     is_suite: bool = False  # whether it is one of judgekit's suites already
     # The fields of a suite, where a file also says how its cases are run.
     suite_fields: JsonObject | None = None
