@@ -301,8 +301,8 @@ class AssertionReader:
     ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
         spec |= item.settings("weight")
-        if isinstance(item.fields.get("metric"), str):
-            spec["description"] = item.fields["metric"]
+        if isinstance(metric := item.fields.get("metric"), str):
+            spec["description"] = metric
         self._leave_out_settings(item, more)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
@@ -384,6 +384,10 @@ class AssertionReader:
             # Without a threshold all members must pass, as they must without the set.
             if is_scored:
                 share_weight(inner.criteria, item.fields.get("weight"))
+            if isinstance(metric := item.fields.get("metric"), str):
+                for member in inner.assertions:
+                    member.setdefault("description", metric)
+            self._leave_out_settings(item, frozenset({"assert"}))
             checks.assertions += inner.assertions
             checks.places += inner.places
             checks.criteria += inner.criteria
@@ -391,7 +395,9 @@ class AssertionReader:
         elif inner.assertions:
             # Under the threshold of its test, too, a set counts as one check of its own weight.
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
-            checks.add(spec | item.settings("threshold", "weight"), item.at)
+            spec |= item.settings("threshold")
+            self._describe(spec, item, frozenset({"assert"}))
+            checks.add(spec, item.at)
 
     def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
         known = _SETTINGS | more | {*(_METEOR if item.plain == "meteor" else ())}
