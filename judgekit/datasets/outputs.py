@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 from judgekit import formats
 from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
+from judgekit.formats import FieldFault, Fields, FileRow
 from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects, objects_of
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
@@ -71,7 +72,7 @@ class RecordedOutput:
 
     line: int
     output: Output
-    case_fields: formats.Fields
+    case_fields: Fields
 
 
 def iter_case_outputs(
@@ -129,7 +130,7 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
             )
 
 
-def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[formats.Fields, Output]:
+def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
     """One line of a log: its fields, and the output they hold, with a case that can be judged."""
     row = formats.json_row(formats.decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
     answer = valid_output(row, path, folder=path.parent)
@@ -169,7 +170,7 @@ def read_answer(
             f"{row.place}: a {type(value).__name__} is no output",
             hint="write {'input': …, 'text': …}, an Output, or a pair (Case, Output)",
         )
-    answer = valid_output(formats.FileRow(0, value, is_table=row.is_table), path)
+    answer = valid_output(FileRow(0, value, is_table=row.is_table), path)
     known = cases()
     if known is None:
         return _described_case(answer, path, needs_input=False), answer.output
@@ -208,7 +209,7 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
     raise DatasetError(text, path=path, line=answer.line, case_id=case_id, hint=hint)
 
 
-def valid_output(row: formats.FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
+def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
     answer = read_output(row, folder=folder)
     if isinstance(answer, list):
         fault = answer[0]
@@ -216,9 +217,7 @@ def valid_output(row: formats.FileRow, path: Path, *, folder: Path | None = None
     return answer
 
 
-def read_output(
-    row: formats.FileRow, *, folder: Path | None = None
-) -> RecordedOutput | list[formats.FieldFault]:
+def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
     found, faults = formats.rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
     if row.is_table:
         found, cell_faults = _from_cells(row, found)
@@ -244,11 +243,9 @@ def read_output(
     return faults or _validated(row.line, found, case_fields, folder)
 
 
-def _from_cells(
-    row: formats.FileRow, named: formats.Fields
-) -> tuple[formats.Fields, list[formats.FieldFault]]:
+def _from_cells(row: FileRow, named: Fields) -> tuple[Fields, list[FieldFault]]:
     if remedy := formats.unread_table(row.fields):
-        return named, [formats.FieldFault((), "these rows are not read as they are", remedy)]
+        return named, [FieldFault((), "these rows are not read as they are", remedy)]
     found, faults = formats.read_cells(named, json_names=_JSON_COLUMNS)
     # An empty cell is a missing value in a table, but as `text` it is an empty answer.
     if "text" in named and not found.keys() & _CONTENTS:
@@ -257,12 +254,12 @@ def _from_cells(
 
 
 def _validated(
-    line: int, found: formats.Fields, case_fields: formats.Fields, folder: Path | None
-) -> RecordedOutput | list[formats.FieldFault]:
+    line: int, found: Fields, case_fields: Fields, folder: Path | None
+) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
-        faults.append(formats.FieldFault(("case_id",), "the field `case_id` is missing", remedy))
+        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
         output = Output.model_validate(found, context={"folder": folder})
     except ValidationError as error:
@@ -331,9 +328,7 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         raise DatasetError(what, path=path, hint=hint)
 
 
-def _sorted_out(
-    fields: formats.Fields,
-) -> tuple[formats.Fields, formats.Fields, formats.FieldFault | None]:
+def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
     """Fields of the output, of its case, and unknown ones put into the metadata."""
     known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
     case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
@@ -349,7 +344,7 @@ def _sorted_out(
         return known, case_fields, None
     if twice := sorted(metadata.keys() & unknown.keys()):
         message = f"`{twice[0]}` is a column and an entry of `metadata` too"
-        return known, case_fields, formats.FieldFault((twice[0],), message, "rename one of them")
+        return known, case_fields, FieldFault((twice[0],), message, "rename one of them")
     known["metadata"] = {**metadata, **unknown}
     return known, case_fields, None
 
@@ -380,7 +375,7 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
 
 
-def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
+def _usage(usage: Fields) -> tuple[Fields, Fields]:
     """Usage in judgekit's names, and its fields without a name here."""
     usage = {name: value for name, value in usage.items() if value is not None}
     renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
@@ -401,23 +396,23 @@ def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
     return known, unread
 
 
-def _sum(usage: formats.Fields, first: str, *others: str) -> JsonValue:
+def _sum(usage: Fields, first: str, *others: str) -> JsonValue:
     """The sum of counts; the first as it is where one of them is no number."""
     counts = [usage[name] for name in (first, *others) if name in usage]
     numbers = [count for count in counts if isinstance(count, int)]
     return sum(numbers) if len(numbers) == len(counts) else usage.get(first)
 
 
-def _mapping(value: JsonValue) -> formats.Fields:
+def _mapping(value: JsonValue) -> Fields:
     return value if isinstance(value, dict) else {}
 
 
-def iter_output_rows(path: Path) -> Iterator[formats.FileRow]:
+def iter_output_rows(path: Path) -> Iterator[FileRow]:
     """The rows of a file of outputs; of results of another tool, one for each answer."""
     return formats.raise_damaged(scan_output_rows(path))
 
 
-def scan_output_rows(path: Path) -> Iterator[formats.FileRow | DatasetError]:
+def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
     document = formats.read_whole_document(path) if formats.is_read_whole(path) else None
     if document is None:
