@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pydantic import JsonValue, ValidationError
+from pydantic.alias_generators import to_snake
 
 from judgekit import formats
 from judgekit.errors import DatasetError, InputError
@@ -31,26 +32,17 @@ USAGE_ALIASES: Mapping[str, str] = MappingProxyType({
     "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
     "cache_read_input_tokens": "cached_input_tokens",
     "cache_creation_input_tokens": "cache_write_tokens",
-    "promptTokenCount": "input_tokens", "candidatesTokenCount": "output_tokens",
-    "cachedContentTokenCount": "cached_input_tokens", "thoughtsTokenCount": "reasoning_tokens",
-    "totalTokenCount": "total_tokens",
     "prompt_token_count": "input_tokens", "candidates_token_count": "output_tokens",
     "cached_content_token_count": "cached_input_tokens",
     "thoughts_token_count": "reasoning_tokens", "total_token_count": "total_tokens",
 })  # fmt: skip
 """Names of OpenAI, Anthropic and Gemini for the fields of usage, with judgekit's own."""
 
-# Counts in a group of OpenAI's usage, of chat completions and of responses.
-_USAGE_DETAILS = (
-    ("prompt_tokens_details", "cached_tokens", "cached_input_tokens"),
-    ("input_tokens_details", "cached_tokens", "cached_input_tokens"),
-    ("completion_tokens_details", "reasoning_tokens", "reasoning_tokens"),
-    ("output_tokens_details", "reasoning_tokens", "reasoning_tokens"),
-)
+# Within a group of OpenAI's, as `prompt_tokens_details`.
+_DETAILS = {"cached_tokens": "cached_input_tokens", "reasoning_tokens": "reasoning_tokens"}
 # What Anthropic counts beside the tokens sent, and Gemini beside those received.
 _COUNTED_BESIDE = (
     ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-    ("candidatesTokenCount", "thoughtsTokenCount"),
     ("candidates_token_count", "thoughts_token_count"),
 )
 CASE_COLUMNS = ("input", "reference", "context")
@@ -377,13 +369,18 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
 
 def _usage(usage: Fields) -> tuple[Fields, Fields]:
     """Usage in judgekit's names, and its fields without a name here."""
-    usage = {name: value for name, value in usage.items() if value is not None}
+    # Gemini's API writes `promptTokenCount`, its library `prompt_token_count`.
+    usage = {
+        own if (own := to_snake(name)) in USAGE_ALIASES else name: value
+        for name, value in usage.items()
+        if value is not None
+    }
     renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
     if faults:
         return usage, {}
-    for group, name, own in _USAGE_DETAILS:
-        if (count := _mapping(usage.get(group)).get(name)) is not None:
-            renamed.setdefault(own, count)
+    for group in usage.values():
+        for name in _DETAILS.keys() & _mapping(group).keys():
+            renamed.setdefault(_DETAILS[name], _mapping(group)[name])
     # Where these make the total, nothing is counted beside them.
     if renamed.get("total_tokens") != _sum(renamed, "input_tokens", "output_tokens"):
         for name, *others in _COUNTED_BESIDE:
@@ -396,11 +393,11 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
     return known, unread
 
 
-def _sum(usage: Fields, first: str, *others: str) -> JsonValue:
-    """The sum of counts; the first as it is where one of them is no number."""
-    counts = [usage[name] for name in (first, *others) if name in usage]
+def _sum(usage: Fields, *names: str) -> JsonValue:
+    """The sum of some counts; the first alone where another is no number."""
+    counts = [usage[name] for name in names if name in usage]
     numbers = [count for count in counts if isinstance(count, int)]
-    return sum(numbers) if len(numbers) == len(counts) else usage.get(first)
+    return sum(numbers) if numbers == counts else usage.get(names[0])
 
 
 def _mapping(value: JsonValue) -> Fields:
