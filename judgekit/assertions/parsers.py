@@ -85,21 +85,12 @@ _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
 _TIME = rf"{_CLOCK}:(?:[0-5]\d|60)(?:\.\d+)?(?:[Zz]|[+-]{_CLOCK})"
 _LABEL = r"[A-Za-z\d](?:[A-Za-z\d-]{0,61}[A-Za-z\d])?"
 _POINTER = r"(?:/(?:[^~/]|~[01])*)*"
-_PERCENT = r"%[A-Fa-f\d]{2}"
+_URI = r"(?:%[A-Fa-f\d]{2}|[!$&-;=?-Z\[\]_a-z~])*"
+_URI += rf"(?:\#{_URI})?"
+_IRI = _URI.replace("~", "~\xa0-\ud7ff\uf900-\U000efffd")
 _SCHEME = r"[A-Za-z][A-Za-z\d+.-]*:"
-_NO_SCHEME = r"(?![^/?#]*:)"  # of a relative reference, whose first part has no colon
-_BEYOND_ASCII = "\xa0-\ud7ff\uf900-\U000efffd"
-_VARIABLE = rf"(?:\w|{_PERCENT})(?:\.?(?:\w|{_PERCENT}))*(?::[1-9]\d{{0,3}}|\*)?"
-
-
-def _reference(start: str, letters: str = "") -> str:
-    """A URI of RFC 3986, or with more letters an IRI of RFC 3987, without the rules of a scheme."""
-    part = rf"(?:{_PERCENT}|[!$&-;=@-Z_a-z~{letters}])"
-    # Square brackets stand only around an address of IPv6.
-    host = rf"(?://(?:{part}*@)?\[[A-Fa-f\d:.]+\])?"
-    return rf"{start}{host}{part}*(?:\?(?:{part}|\?)*)?(?:\#(?:{part}|\?)*)?"
-
-
+_REFERENCE = rf"(?:{_SCHEME}|(?![^/?#]*:))"  # a first part with a colon would be a scheme
+_VARIABLE = r"\w(?:\.?(?:\w|%[A-Fa-f\d]{2}))*(?::[1-9]\d{0,3}|\*)?"
 # Formats that jsonschema passes over where further packages are missing.
 _FORMS = {
     "date-time": rf"\d{{4}}-\d\d-\d\d[Tt ]{_TIME}",
@@ -107,11 +98,11 @@ _FORMS = {
     "duration": r"P(?!\Z)(?:\d+W|(?:\d+Y)?(?:\d+M)?(?:\d+D)?"
     r"(?:T(?=\d)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?)",
     "hostname": rf"(?=.{{1,253}}\Z){_LABEL}(?:\.{_LABEL})*",
-    "uri": _reference(_SCHEME),
-    "uri-reference": _reference(f"(?:{_SCHEME}|{_NO_SCHEME})"),
-    "iri": _reference(_SCHEME, _BEYOND_ASCII),
-    "iri-reference": _reference(f"(?:{_SCHEME}|{_NO_SCHEME})", _BEYOND_ASCII),
-    "uri-template": rf"(?:[^\x00-\x20\x7f-\x9f\"'%<>\\^`{{|}}]|{_PERCENT}"
+    "uri": _SCHEME + _URI,
+    "uri-reference": _REFERENCE + _URI,
+    "iri": _SCHEME + _IRI,
+    "iri-reference": _REFERENCE + _IRI,
+    "uri-template": r"(?:[^\x00-\x20\x7f-\x9f\"'%<>\\^`{|}]|%[A-Fa-f\d]{2}"
     rf"|\{{[+#./;?&=,!@|]?{_VARIABLE}(?:,{_VARIABLE})*\}})*",
     "json-pointer": _POINTER,
     "relative-json-pointer": rf"(?:0|[1-9]\d*)(?:[+-][1-9]\d*)?(?:\#|{_POINTER})",

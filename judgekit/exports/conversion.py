@@ -101,36 +101,22 @@ def open_conversion_source(
         return formats.ConversionSource(path, datasets.open_cases(path))
     dataset = shape.read_or_refuse(document)
     cases = recorded.CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
-    others = _other_fields(shape.name, value)
+    others: JsonObject = {}
+    if isinstance(value, dict) and shape.fields:
+        others = {name: item for name, item in value.items() if name not in shape.fields}
     if shape.name not in _SKILL_TESTS:
         if shape.is_suite:
             return formats.ConversionSource(path, cases, suite_fields=_suite_fields(path))
-        listed: JsonValue = [value] if isinstance(value, dict) else value
+        listed = value
         if isinstance(value, dict):
-            listed = next((value[name] for name in formats.RECORD_LISTS if name in value), listed)
+            listed = next((value[name] for name in formats.RECORD_LISTS if name in value), [value])
         records = tuple(filter(formats.is_quality_record, formats.objects_in(listed)))
         return formats.ConversionSource(
             path, cases, quality_records=records, form=shape.name, other_fields=others
         )
-    is_old = formats.is_skill_tests_v1(value) or not isinstance(value, dict)
-    whole = formats.upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
+    whole = value if isinstance(value, dict) and not formats.is_skill_tests_v1(value) else None
+    whole = formats.upgrade_skill_tests(value) if whole is None else whole
     return formats.ConversionSource(path, cases, skill_tests=whole, other_fields=others)
-
-
-# The fields of a file that its cases have, and those of its dataset.
-_READ_FIELDS = {
-    "skill-tests": frozenset({"version", "testCases"}),
-    "skill-tests-v1": frozenset({"version", "tests"}),
-    "skill-evals": frozenset({"version", "skill", "cases"}),
-    "workflow": frozenset({"id", "workflowName", "version", "cases"}),
-}
-
-
-def _other_fields(form: str | None, value: JsonValue) -> JsonObject:
-    read = _READ_FIELDS.get(form or "")
-    if read is None or not isinstance(value, dict):
-        return {}
-    return {name: item for name, item in value.items() if name not in read}
 
 
 _LONGEST = 200
@@ -203,13 +189,9 @@ def omitted_content(source: formats.ConversionSource, path: Path, form: str) -> 
         lost.append(f"the name {cases.name!r}")
     if cases.version != again.version and not (source.is_suite or source.skill_tests):
         lost.append(f"the version {cases.version!r}")
-    if source.other_fields and (source.skill_tests is None or form not in _SKILL_TESTS):
-        document = formats.read_whole_document(path)
-        written = None if document is None else document.value
-        same = written if isinstance(written, dict) else {}
+    if source.form != form and (source.skill_tests is None or form not in _SKILL_TESTS):
         whose = "file" if source.skill_tests is None else "tests"
-        others = source.other_fields.items()
-        lost += [f"`{n}` of the {whose}" for n, item in others if item and same.get(n) != item]
+        lost += [f"`{name}` of the {whose}" for name, item in source.other_fields.items() if item]
     # The quality format contains all objects unchanged.
     if form != "quality":
         kinds = Counter(str(record["type"]) for record in source.quality_records)

@@ -148,6 +148,8 @@ class Format:
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
+    # The fields that its cases and their dataset have, where others are kept or listed as lost.
+    fields: frozenset[str] = frozenset()
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:
@@ -229,6 +231,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests",
         summary="eval/tests.json, version 2",
         writer="skill_tests:write_skill_tests",
+        fields=frozenset({"version", "testCases"}),
     ),
     Format(
         "an eval/tests.json, version 1 (name, input, expectedOutput)",
@@ -238,6 +241,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests-v1",
         summary="tests.json, version 1",
         writer="skill_tests:write_first_version",
+        fields=frozenset({"version", "tests"}),
     ),
     Format(
         "a skill's evals.json (skill, cases with expectations)",
@@ -249,6 +253,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-evals",
         summary="a skill's evals.json",
         writer="skill_evals:write_skill_evals",
+        fields=frozenset({"version", "skill", "cases"}),
     ),
     Format(
         "a workflow dataset (workflowName, cases)",
@@ -257,6 +262,7 @@ FORMATS: tuple[Format, ...] = (
         name="workflow",
         summary="a workflow dataset with assertions",
         writer="skill_evals:write_workflow_dataset",
+        fields=frozenset({"id", "workflowName", "version", "cases"}),
     ),
     Format(
         "an object of a quality memory (type, fields)",

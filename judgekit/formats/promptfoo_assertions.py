@@ -40,7 +40,7 @@ from judgekit.formats.promptfoo_vocabulary import (
 from judgekit.formats.text import as_mapping, javascript_text, objects_in, one_or_several
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from pydantic import JsonValue
 
@@ -490,19 +490,17 @@ def _texts(value: JsonValue) -> JsonValue:
         value = value[_ELEMENTS]
     if isinstance(value, list):
         return [_text(item) for item in value]
-    text = _text(value)
-    return [*_cells(text)] if isinstance(text, str) else value
+    if not isinstance(text := _text(value), str):
+        return value
+    cells = [
+        _QUOTE.sub(lambda s: s[1] or '"', one) or two.strip() for one, two in _CELL.findall(text)
+    ]
+    return [cell for cell in cells if cell]
 
 
 # A part of a text between commas, which stand for themselves within quotation marks.
 _CELL = re.compile(r'\s*+(?:"((?:[^"\\]|\\.|"")*+)"\s*+(?=,|\Z)|([^,]+))', re.DOTALL)
 _QUOTE = re.compile(r'\\(["\\])|""')
-
-
-def _cells(text: str) -> Iterator[str]:
-    for quoted, plain in _CELL.findall(text):
-        if cell := _QUOTE.sub(lambda sign: sign[1] or '"', quoted) or plain.strip():
-            yield cell
 
 
 def _text(value: JsonValue) -> JsonValue:
