@@ -378,14 +378,15 @@ def _usage(usage: Fields) -> tuple[Fields, Fields]:
     renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
     if faults:
         return usage, {}
-    for group in usage.values():
-        for name in _DETAILS.keys() & _mapping(group).keys():
-            renamed.setdefault(_DETAILS[name], _mapping(group)[name])
+    for group in map(_mapping, usage.values()):
+        for name, own in _DETAILS.items():
+            if (count := group.get(name)) is not None:
+                renamed.setdefault(own, count)
     # Where these make the total, nothing is counted beside them.
-    if renamed.get("total_tokens") != _sum(renamed, "input_tokens", "output_tokens"):
-        for name, *others in _COUNTED_BESIDE:
-            if name in usage:
-                renamed[USAGE_ALIASES.get(name, name)] = _sum(usage, name, *others)
+    is_whole = renamed.get("total_tokens") == _sum(renamed, "input_tokens", "output_tokens")
+    for name, *others in _COUNTED_BESIDE:
+        if name in usage and not is_whole:
+            renamed[USAGE_ALIASES.get(name, name)] = _sum(usage, name, *others)
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
     if {"input_tokens", "output_tokens"} <= known.keys():  # of which the total is the sum

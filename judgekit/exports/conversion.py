@@ -107,9 +107,9 @@ def open_conversion_source(
     if shape.name not in _SKILL_TESTS:
         if shape.is_suite:
             return formats.ConversionSource(path, cases, suite_fields=_suite_fields(path))
-        listed = value
+        listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
-            listed = next((value[name] for name in formats.RECORD_LISTS if name in value), [value])
+            listed = next((value[name] for name in formats.RECORD_LISTS if name in value), listed)
         records = tuple(filter(formats.is_quality_record, formats.objects_in(listed)))
         return formats.ConversionSource(
             path, cases, quality_records=records, form=shape.name, other_fields=others

@@ -157,7 +157,8 @@ def test_a_total_without_its_parts_is_not_lost(tmp_path: Path) -> None:
     "usage",
     [
         {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details":
-         {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 5}},
+         {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 5},
+         "other_details": {"cached_tokens": None}},
         {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 20,
          "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 120},
         {"input_tokens": 36, "cache_read_input_tokens": 64, "cache_creation_input_tokens": None,
