@@ -119,8 +119,8 @@ class _Config:
             read = self._in_file(default, ("defaultTest",), self.reading.add)
             default = read[0] if len(read) == 1 else [*read] or None
         if not isinstance(default, dict | None):
-            message = f"`defaultTest` is one test, not {json_kind(default)}"
-            self.reading.add(("defaultTest",), message, "write its fields, or name their file")
+            fault = f"`defaultTest` is one test, not {json_kind(default)}"
+            self.reading.add(("defaultTest",), fault)
         default = as_mapping(default)
         written = self._fields.get("tests")
         if written is None and self._fields.get("scenarios") is None:
@@ -335,15 +335,13 @@ class _Config:
 
         names: JsonValue = [listed] if isinstance(listed, str) else listed
         # Variables of a default test beside those of the test, where only one are of a file.
-        if isinstance(names, list) and any(isinstance(name, str) for name in names):
+        if isinstance(names, list) and {str} <= {*map(type, names)} <= {str, dict}:
             read = [
-                fields
+                self._in_file(one, at, lose) if isinstance(one, str) else [as_mapping(one)]
                 for one in names
-                for fields in (
-                    [one] if isinstance(one, dict) else self._in_file(str(one), at, lose)
-                )
             ]
-            listed = {name: value for fields in read for name, value in fields.items()}
+            every = itertools.chain.from_iterable(read)
+            listed = {name: value for fields in every for name, value in fields.items()}
         if listed is None:
             return {}
         if not isinstance(listed, dict):

@@ -499,7 +499,7 @@ def _texts(value: JsonValue) -> JsonValue:
 
 
 # A part of a text between commas, which stand for themselves within quotation marks.
-_CELL = re.compile(r'\s*+(?:"((?:[^"\\]|\\.|"")*+)"\s*+(?=,|\Z)|([^,]+))', re.DOTALL)
+_CELL = re.compile(r'\s*+(?:"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)"\s*+(?=,|\Z)|([^,]+))', re.DOTALL)
 _QUOTE = re.compile(r'\\(["\\])|""')
 
 

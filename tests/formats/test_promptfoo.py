@@ -380,6 +380,7 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": 7}, "`tests` is a list or a file, not a number"),
         ({"tests": {"vars": {}}}, "`tests` is a list or a file, not a mapping"),
         ({"tests": [{"vars": 7}]}, "`vars` must be a mapping or a file here"),
+        ({"tests": [{"vars": ["two.json", 7]}]}, "`vars` must be a mapping or a file here"),
         ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
         ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
         ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
