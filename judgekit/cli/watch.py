@@ -200,8 +200,9 @@ class _Watching:
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
         inputs = grade_inputs(chosen, None, is_lenient=True)
         # Its error would end every later watch of the file too; without --cases no row has tags.
-        if chosen.filter_tag and chosen.cases and not any(True for _ in inputs.answers()):
-            console.note(f"{self._file.name}: no row of this window has a tag of --filter-tag")
+        if chosen.cases and not any(True for _ in inputs.answers()):
+            what = "a tag of --filter-tag" if chosen.filter_tag else "a case of --cases"
+            console.note(f"{self._file.name}: no row of this window has {what}")
             done = {"position": pending.position, "pending": None}
             self._state = self._state.model_copy(update=done)
             self._store_state()
