@@ -6,7 +6,7 @@ import difflib
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin
 
 from pydantic import Field, JsonValue, ValidationError
 
@@ -199,12 +199,16 @@ def is_near_name(name: str, known: Iterable[str]) -> bool:
 
 def field_names(model: type[Record], where: KeyPath) -> tuple[str, ...]:
     here: type[Record] | None = model
+    is_key = False  # of a mapping of records, whose keys are no fields
     for part in where:
         if here is None:
             return ()
-        if isinstance(part, str):
+        if isinstance(part, str) and not is_key:
             field = _by_name(here).get(part)
             here = None if field is None else _record_in(field.annotation)
+            is_key = field is not None and get_origin(field.annotation) is dict
+        else:
+            is_key = False
     return tuple(_by_name(here)) if here is not None else ()
 
 
@@ -270,8 +274,9 @@ def _meant_field(where: KeyPath, model: type[Record], synonyms: Mapping[str, str
     name = str(where[-1])
     here = [known for known in field_names(model, where[:-1]) if known != name]
     paths = {path: path.rpartition(".")[2] for path in _field_paths(model)}
-    meant = {name} & set(paths.values())
-    if not meant and not is_near_name(name, (*here, *synonyms)):
+    is_near = is_near_name(name, (*here, *synonyms))
+    meant = {name} & set(paths.values()) if not is_near or len(where) == 1 else set()
+    if not meant and not is_near:
         meant = set(difflib.get_close_matches(name, set(paths.values()), n=1, cutoff=0.8))
     if name in synonyms or not meant:
         return suggest_name(name, here, synonyms)

@@ -119,6 +119,7 @@ def test_a_suite_dumped_is_loaded_again(tmp_path: Path, text: str) -> None:
         ("dataset: cases.jsonl", "repeats: 3", "did you mean `judge.repeats` or `settings.rep"),
         ("dataset: cases.jsonl", "timeout: 3", "did you mean `judge.timeout_s` or `variants.t"),
         ("tier: production", "rubric: r", r":12: .*did you mean `rubric` at the top level"),
+        ("dataset: cases.jsonl", "prices: {m: {input: 1, output_usd: 1}}", "mean `input_usd`"),
         ("dataset: cases.jsonl", "judges: []", "did you mean `judge`\\?"),
         ("dataset: cases.jsonl", "foo: 1", "known: assertions, .*suites, tags, variants, version$"),
         (SUITE, "- a", "a suite is a mapping of fields, not a list"),
