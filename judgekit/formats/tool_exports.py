@@ -413,12 +413,12 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
         at: KeyPath = () if index is None else (index,)
         for span_id, event in _logged_events(item, at, reading):
             events.setdefault(span_id, []).append(event)
-        for span in find_spans(_data_of(item)) or []:
+        for span in _span_objects(item, at, reading):
             (read,) = read_spans([span])
             trace_id = (read.trace_id or "").removeprefix("0x")
             if trace_id:
                 places.setdefault(trace_id, at)
-                traces.setdefault(trace_id, []).append({**as_mapping(span)})
+                traces.setdefault(trace_id, []).append({**span})
             else:
                 reading.add(at, f"the span {read.name!r} has no trace id")
     # Phoenix's annotations name the span that they are about, and not its trace.
@@ -431,6 +431,14 @@ def read_span_file(document: ParsedDocument) -> ForeignFile:
     if not traces and not reading.errors:
         reading.add((), "the file holds no spans", "export traces; judgekit reads no other signal")
     return reading
+
+
+def _span_objects(item: JsonValue, at: KeyPath, reading: ForeignFile) -> Iterator[JsonObject]:
+    for span in find_spans(_data_of(item)) or []:
+        if isinstance(span, dict):
+            yield span
+        else:
+            reading.add(at, "a span must be an object", "OTLP JSON has objects")
 
 
 def _logged_events(
