@@ -84,7 +84,7 @@ def calibration_document(
     ]
     blocks: list[Block | None] = [
         _overview_lines(report),
-        _agreement_table(parts),
+        _agreement_table(parts, is_weighted=not report.options.categories),
         *calibration_plots(report, parts),
         _annotator_agreement_table(parts),
         _order_table(parts) if is_pairwise else _pass_agreement_table(parts),
@@ -164,7 +164,7 @@ _MOST_ROWS = 24
 _MOST_LEVELS = 12
 
 
-def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
+def _agreement_table(parts: Sequence[CriterionCalibration], *, is_weighted: bool) -> Table:
     """How far judge and humans agree: kappa, or concordance where the scale has no levels."""
     rows = []
     for part in parts:
@@ -175,7 +175,7 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         same = rate_cell(found.exact) if part.confusion is not None else numbers.DASH
         bias = difference_cell(part.leniency.bias)
         rows.append((part.name, f"{part.n:,}", agreement, same, bias))
-    weights = "" if all(part.categories for part in parts) else ", weighted by distance"
+    weights = ", weighted by distance" if is_weighted else ""
     notes = [f"kappa: agreement beyond chance{weights}; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
@@ -183,7 +183,8 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         items = numbers.format_count(parts[0].n_judge_missing, "labelled item")
         notes.append(f"the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
-    notes += [] if not weights else [difference_unit([part.name for part in parts])]
+    has_bias = is_weighted or not all(isnan(part.leniency.bias.value) for part in parts)
+    notes += [difference_unit([part.name for part in parts])] if has_bias else []
     return Table(columns, tuple(rows), "Judge and humans", tuple(notes))
 
 

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pytest
+
 import judgekit as jk
 from judgekit.calibration import CalibrationOptions, OutputKey, PairwiseData
 from judgekit.calibration.inputs import PairJudgment
@@ -30,8 +32,6 @@ from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from judgekit.calibration import CalibrationReport
 
@@ -289,8 +289,11 @@ def test_precision_recall_and_f1_of_each_level_are_in_every_form() -> None:
     assert [each["n_human"] for each in whole["classification"]["classes"]] == [16, 24]
 
 
-def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa() -> None:
-    levels = [{"value": n, "name": name} for n, name in enumerate(("ask", "praise", "complain"), 1)]
+@pytest.mark.parametrize("names", [("ask", "praise", "complain"), (None, None, None)])
+def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa(
+    names: tuple[str | None, ...],
+) -> None:
+    levels = [{"value": n, "name": name} for n, name in enumerate(names, 1)]
     kinds = make_criterion(scale={"levels": levels})
     rubric = make_rubric(criteria=(kinds,))
     said = [
