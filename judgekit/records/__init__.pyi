@@ -151,6 +151,7 @@ from .rubric import (
     Scale as Scale,
     inactive_rubric_error as inactive_rubric_error,
     meets_threshold as meets_threshold,
+    summary_name as summary_name,
 )
 from .run import (
     FINISHED_STATUSES as FINISHED_STATUSES,

@@ -13,6 +13,7 @@ from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING, cast
 
+from judgekit.records import summary_name
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.comparison import decision_conclusion
@@ -66,14 +67,15 @@ def calibration_document(
     """A calibration: whether the judge can be relied on, and every figure behind the answer."""
     # With `answers`, the outputs as far as they are known, a page has all labelled items.
     parts = _shown_criteria(report)
-    own = [part for part in parts if part.name != _ALL_CRITERIA]
+    own = [part for part in parts if part.name != summary_name(_ALL_CRITERIA, report.criteria)]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
     right = _RIGHT["pairwise" if is_pairwise else report.options.right]
     segments = _segment_blocks(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
-    worst = [*_disagreements(parts, choices=choices), _next_label_lines(report)]
+    alone = [*report.criteria.values()] or parts
+    worst = [*_disagreements(alone, choices=choices), _next_label_lines(report)]
     details = [
         *segments[:-1],
         None if is_short else classes,
@@ -150,8 +152,7 @@ _PREFERENCE_WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _SUBSTITUTION_WORDS: dict[StandInAnswer, str] = {"yes": "yes", "no": "no", "open": "inconclusive"}
 """What an answer is called."""
 
-_ALL_CRITERIA, _WHOLE_OUTPUT = "all criteria", "whole"
-"""Names of what sums up."""
+_ALL_CRITERIA = "all criteria"
 
 _RIGHT = {
     "pairwise": "right: the judge names the winner that humans name",
@@ -184,7 +185,7 @@ def _agreement_table(parts: Sequence[CriterionCalibration], *, is_weighted: bool
         notes.append(f"the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
     has_bias = is_weighted or not all(isnan(part.leniency.bias.value) for part in parts)
-    notes += [difference_unit([part.name for part in parts])] if has_bias else []
+    notes += [difference_unit({part.name: part.scale for part in parts})] if has_bias else []
     return Table(columns, tuple(rows), "Judge and humans", tuple(notes))
 
 
@@ -322,7 +323,8 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
         # What decides is where readers of the JSON look for it; the judge's own is kept beside.
         return judged | {"decision": fields.pop("decision"), "human_labels": fields}
 
-    overall = {} if found.whole is None else {"overall": found.whole}
+    name = summary_name("overall", found.criteria)
+    overall = {} if found.whole is None else {name: found.whole}
     measure = "B - A" if found.is_scores else "A's share of wins"
     table = correction_table(
         overall | dict(found.criteria),
@@ -375,7 +377,7 @@ def _segment_table(
             "judge - human": lambda row: difference_cell(row[1].bias),
         },
         title,
-        (right, difference_unit([part.name])),
+        (right, difference_unit({part.name: part.scale})),
     )
 
 
@@ -561,10 +563,9 @@ def _disagreements(
     parts: Sequence[CriterionCalibration], *, choices: Mapping[float, str] | None = None
 ) -> list[Block]:
     """Where judge and humans differ most, with the reasons of both; most of them folded."""
-    own = [part for part in parts if part.name not in (_ALL_CRITERIA, _WHOLE_OUTPUT)] or parts
-    most = _WORST if len(own) < _FEW else 1
+    most = _WORST if len(parts) < _FEW else 1
     shown, folded = [], []
-    for part in own:
+    for part in parts:
         entries = [
             _disagreement(each, part.name, choices or part.categories)
             for each in part.disagreements

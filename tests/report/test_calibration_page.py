@@ -289,6 +289,29 @@ def test_precision_recall_and_f1_of_each_level_are_in_every_form() -> None:
     assert [each["n_human"] for each in whole["classification"]["classes"]] == [16, 24]
 
 
+def test_criteria_may_be_named_like_what_sums_up_and_differences_have_their_unit() -> None:
+    def page(*names: str) -> str:
+        rubric = make_rubric(*names)
+        scores = [dict.fromkeys(names, 1 + k % 5) for k in range(12)]
+        said = [verdict(f"c{k}", of, rubric, variant="v1") for k, of in enumerate(scores)]
+        rows = [
+            {"case_id": f"c{k}", "criterion": name, "annotator": "ada", "raw": 1 + k % 3}
+            for k in range(12)
+            for name in names
+        ]
+        return render_markdown(calibration_document(jk.calibrate(said, rows, rubric=rubric)))
+
+    plain, alike = page("one", "two"), page("whole", "all criteria")
+    # All criteria have one scale, so that the difference over all of them is in its points.
+    assert "in points of the criterion's scale; for whole from -1 to 1" in plain
+    assert "in points of the criterion's scale; for (whole) from -1 to 1" in alike
+    sums = {"whole": "(whole)", "all criteria": "(all criteria)"}
+    named = {"one": "whole", "two": "all criteria"} | sums
+    for before, now in named.items():
+        assert alike.count(f"\n| {now} |") == plain.count(f"\n| {before} |") > 0
+    assert len(alike.splitlines()) == len(plain.splitlines())
+
+
 @pytest.mark.parametrize("names", [("ask", "praise", "complain"), (None, None, None)])
 def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa(
     names: tuple[str | None, ...],
