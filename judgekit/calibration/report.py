@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from math import fsum, isnan, nan
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from judgekit import records
 from judgekit.calibration.agreement import (
     Classification,
     Confusion,
@@ -438,10 +437,10 @@ def _judge_answers(
     ]
     if rows and len(rows) == len(answers):
         return read_judged_rows(rows, rubric=rubric, cases=by_id)
-    judged = [one for one in answers if not isinstance(one, Mapping)]
+    records = [one for one in answers if not isinstance(one, Mapping)]
     if rows:
         raise InputError("records and mappings cannot be mixed", hint="give one kind of judgments")
-    return judged_from_records(judged, rubric=rubric, cases=by_id)
+    return judged_from_records(records, rubric=rubric, cases=by_id)
 
 
 def _listed(argument: object, kind: type | UnionType, what: str, wanted: str) -> list[Any]:
@@ -470,10 +469,6 @@ def _report(
         None if whole is None else calibrate_criterion(whole, options, pairs.get(WHOLE_OUTPUT))
     )
     pooled = None if material.pooled is None else calibrate_criterion(material.pooled, options)
-    overall, pooled = (
-        one and replace(one, name=records.summary_name(one.name, criteria))
-        for one in (overall, pooled)
-    )
     # With a single criterion it stands for the whole and for all together.
     parts = [part for part in (overall, pooled, *criteria.values()) if part is not None]
     decided = list(criteria.items()) or [(parts[0].name, parts[0])]

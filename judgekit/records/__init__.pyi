@@ -149,9 +149,9 @@ from .rubric import (
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,
+    free_name as free_name,
     inactive_rubric_error as inactive_rubric_error,
     meets_threshold as meets_threshold,
-    summary_name as summary_name,
 )
 from .run import (
     FINISHED_STATUSES as FINISHED_STATUSES,

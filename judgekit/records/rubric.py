@@ -339,8 +339,8 @@ class Rubric(Record):
         )
 
 
-def summary_name(name: str, criteria: Container[str]) -> str:
-    """What a figure over all criteria is called, beside theirs: as none of them is."""
+def free_name(name: str, criteria: Container[str]) -> str:
+    """The name of a figure over all criteria beside theirs, which no criterion has."""
     while name in criteria:
         name = f"({name})"
     return name

@@ -13,7 +13,7 @@ from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING, cast
 
-from judgekit.records import summary_name
+from judgekit.records import free_name
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.comparison import decision_conclusion
@@ -67,7 +67,7 @@ def calibration_document(
     """A calibration: whether the judge can be relied on, and every figure behind the answer."""
     # With `answers`, the outputs as far as they are known, a page has all labelled items.
     parts = _shown_criteria(report)
-    own = [part for part in parts if part.name != summary_name(_ALL_CRITERIA, report.criteria)]
+    own = [part for part in parts if part.name != free_name(_ALL_CRITERIA, report.criteria)]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
     right = _RIGHT["pairwise" if is_pairwise else report.options.right]
@@ -141,8 +141,9 @@ def _shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
     """The criteria, and after several of them all together and the whole output."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
-        if extra not in parts:
-            parts.append(extra)
+        apart = replace(extra, name=free_name(extra.name, report.criteria))
+        if extra not in parts and apart not in parts:
+            parts.append(apart)
     return parts
 
 
@@ -323,7 +324,7 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
         # What decides is where readers of the JSON look for it; the judge's own is kept beside.
         return judged | {"decision": fields.pop("decision"), "human_labels": fields}
 
-    name = summary_name("overall", found.criteria)
+    name = free_name("overall", found.criteria)
     overall = {} if found.whole is None else {name: found.whole}
     measure = "B - A" if found.is_scores else "A's share of wins"
     table = correction_table(

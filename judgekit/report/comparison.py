@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from math import exp, isnan
 from typing import TYPE_CHECKING
 
-from judgekit.records import summary_name
+from judgekit.records import free_name
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -61,7 +61,7 @@ def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = No
     """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
     blocks: list[Block | None] = [
-        _wins_table({summary_name("overall", summary.criteria): summary.whole, **summary.criteria}),
+        _wins_table({free_name("overall", summary.criteria): summary.whole, **summary.criteria}),
         _first_slot_bar(summary),
         segment_block(
             summary.strata,
@@ -246,7 +246,7 @@ def score_comparison_document(
     """A comparison of stored scores: the decision, the differences and their tests, the `cases`."""
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
     measures = {"value": compared.value, "pass rate": compared.pass_rate}
-    overall = {summary_name(name, compared.criteria): one for name, one in measures.items()}
+    overall = {free_name(name, compared.criteria): one for name, one in measures.items()}
     leading = compared.value or compared.pass_rate
     # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"

@@ -294,7 +294,7 @@ def test_criteria_may_be_named_like_what_sums_up_and_differences_have_their_unit
         rubric = make_rubric(*names)
         scores = [dict.fromkeys(names, 1 + k % 5) for k in range(12)]
         said = [verdict(f"c{k}", of, rubric, variant="v1") for k, of in enumerate(scores)]
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"case_id": f"c{k}", "criterion": name, "annotator": "ada", "raw": 1 + k % 3}
             for k in range(12)
             for name in names
