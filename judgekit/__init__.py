@@ -9,7 +9,7 @@ before.)
 from lazy_loader import attach_stub
 
 _lazy, _, _listed = attach_stub(__name__, __file__)
-__all__ = sorted([*_listed, "__version__"])  # noqa: PLE0605 - a list, which ruff does not see
+__all__ = sorted({*_listed, "__version__"} - {"stats"})  # noqa: PLE0605 - a list, which ruff does not see
 
 
 def __getattr__(name: str) -> object:
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version  # noqa: PLC0415
 
         value: object = version("judgekit-llm")
-    elif name in __all__:
+    elif name in _listed:
         value = _lazy(name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,3 +1,4 @@
+from . import stats as stats
 from .api.functions import (
     compare as compare,
     compare_sync as compare_sync,

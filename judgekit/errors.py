@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-_MOST_NAMES = 12
+_MOST_NAMES = 32
 """How many names a hint lists."""
 
 
@@ -123,7 +123,7 @@ class RetiredSuiteError(SettingsError):
 
 
 def known_names(names: Sequence[str]) -> str:
-    """A hint that lists the known names, the first dozen of them."""
+    """A hint that lists the known names, the first of many."""
     if not names:
         return "no names are known here"
     n_more = len(names) - _MOST_NAMES

@@ -34,6 +34,14 @@ def test_type_checkers_and_python_see_the_same_names() -> None:
     assert sorted([*stubs(), "__version__"]) == sorted(jk.__all__)
 
 
+def test_statistics_are_reached_from_the_package() -> None:
+    module = importlib.import_module("judgekit.stats.intervals")
+    assert jk.stats.intervals.proportion is module.proportion
+    assert {path.stem for path in Path(module.__file__ or "").parent.glob("[a-z]*.py")} == {
+        *dir(jk.stats)
+    }
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_public_name_is_what_its_home_holds(name: str) -> None:
     home = importlib.import_module(stubs()[name])

@@ -113,7 +113,8 @@ class _Reader:
             return None
         name = spec.get("type")
         if not isinstance(name, str) or not name.strip():
-            self._add((*where, "type"), "needs a `type`, the assertion's name")
+            hint = "for example {type: contains, value: 30 days}"
+            self._add((*where, "type"), "needs a `type`, the assertion's name", hint=hint)
             return None
         n_before = len(self.faults)
         settings = {str(key): spec[key] for key in spec if key not in _NOT_READ}

@@ -267,9 +267,11 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
             if name in item.ratings and part.threshold is not None and item.is_random:
                 values[item.place].append(part.value(item.ratings[name]))
     times = {OutputKey(*LabelKey.of(one.label)[:3]): _time(one) for one in labels}
-    order = sorted((times[place], np.mean(values[place])) for place in values if times[place])
-    if len(order) < _LEAST_DRIFT:
-        reason = "fewer than four scored items with a time"
+    known = [(times[place], np.mean(values[place])) for place in values if times[place]]
+    # By time alone: in the order of their values, labels of one time would seem to rise.
+    order = sorted(known, key=lambda one: one[0])
+    if len({time for time, _ in order}) < _LEAST_DRIFT:
+        reason = "fewer than four scored items with times of their own"
         return undefined_estimate(reason, n=len(order), method="welch", level=_LEVEL)
     middle = len(order) // 2
     early, late = ([float(value) for _, value in half] for half in (order[:middle], order[middle:]))

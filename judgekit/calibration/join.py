@@ -471,7 +471,8 @@ class LabelMatcher:
         if not places and self.is_strict:
             self._no_output(placed, of_case)
         elif not places:
-            self.not_judged.append(f"{label.case_id} {label.variant or ''}".strip())
+            of = f" of {label.variant}" if label.variant else ""
+            self.not_judged.append(f"{label.case_id}{of}")
         elif len(places) > 1:
             # Choosing one of them silently could pair the label with another output.
             name, known = "variant", sorted({str(place.variant) for place in places})
@@ -549,9 +550,10 @@ class LabelMatcher:
         if self.n_labels == self.n_missing + self.n_left_out:
             annotators = f" of {', '.join(self.only)}" if self.only else ""
             return InputError(f"no label{annotators} has a score or a winner")
-        cases = list(dict.fromkeys(place.case_id for place in self.places))
-        some = ", ".join(cases[:_MOST_NAMED])
-        mine = ", ".join(str(place) for place in self.not_judged[:_MOST_NAMED])
+        some, mine = (
+            ", ".join(list(dict.fromkeys(map(str, places)))[:_MOST_NAMED])
+            for places in (self.places, self.not_judged)
+        )
         if self.other_criteria.total() == len(self.not_judged):
             others, known = ", ".join(self.other_criteria), ", ".join(self.criteria)
             return InputError(

@@ -76,8 +76,8 @@ def approve_command(options: _ApproveOptions, *, variant: str | None) -> None:
             # Variants of several suites may have one name.
             about = {"variant": variant, "suite": None if suite is None else suite.name}
             evidence = options.fill(evaluation.find_approval_evidence, store=stored, **about)
-            # Evidence about an older version of the prompt approves nothing.
-            evaluation.check_version_current(evidence, variant, suite)
+            # Evidence about an older version of a prompt approves nothing.
+            evaluation.check_version_current(evidence, variant, baseline, suite)
             found = evaluation.approve_version(
                 stored, evidence, variant, baseline, by=options.by or user_name(), because=because
             )

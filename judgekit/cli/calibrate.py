@@ -212,8 +212,9 @@ def _code(report: CalibrationReport, options: _CalibrateOptions) -> int:
             # Only an interval entirely below is a failure; an overlapping one lacks labels.
             is_below = agreement.high < options.min_kappa
             words = "is below" if is_below else "is not shown to reach"
-            kappa = f"{message.printable(part.name)}: kappa {numbers.format_mean(agreement)}"
-            text = f"{kappa} {words} --min-kappa {options.min_kappa:g}"
+            kappa = numbers.format_mean_beside(agreement, options.min_kappa)
+            name = message.printable(part.name)
+            text = f"{name}: kappa {kappa} {words} --min-kappa {options.min_kappa:g}"
             console.note(console.coloured(text, "red" if is_below else "yellow"))
             codes.append(Exit.QUALITY if is_below else Exit.INCONCLUSIVE)
     if options.require_stand_in and report.stand_in.answer != "yes":

@@ -119,6 +119,12 @@ def _accept(store: stores.RunStore, name: str, options: _GateOptions) -> None:
             f"{info.id} is no baseline: it did not finish ({info.status})",
             hint=f"resume it: judgekit run --resume {info.id}",
         )
+    summary = evaluation.Run(info, store).summary()
+    if not any(variant.n_passed + variant.n_failed for variant in summary.variants):
+        raise SettingsError(
+            f"{info.id} is no baseline: no answer has a verdict",
+            hint=f"repeat what failed: judgekit run --resume {info.id} --retry-errors",
+        )
     by = options.by or user_name()
     decision = records.GateDecision(
         run_id=info.id,

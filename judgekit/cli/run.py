@@ -447,7 +447,9 @@ def _quality(
 def _under(summary: RunSummary, fail_under: float) -> int:
     low = [v for v in summary.variants if v.pass_rate.value < fail_under]
     for variant in low:
-        who, rate = message.printable(variant.variant), numbers.format_rate(variant.pass_rate)
+        who = message.printable(variant.variant)
+        digits = numbers.digits_beside((variant.pass_rate.value,), fail_under, 2)
+        rate = numbers.format_rate(variant.pass_rate, digits - 2)
         words = f"{who}: pass rate {rate} is below --fail-under {fail_under:g}"
         console.note(console.coloured(words, "red"))
     for one in summary.variants:
@@ -464,7 +466,8 @@ def _under(summary: RunSummary, fail_under: float) -> int:
     # An answer that lost a check is not known to pass.
     open_ones = [
         v for v in summary.variants
-        if v.n_passed < fail_under * (v.n_passed + v.n_failed + v.n_undecided)
+        # A share, as 0.55 times 100 is more than 55.
+        if v.n_undecided and v.n_passed / (v.n_answers - v.n_errors) < fail_under
     ]  # fmt: skip
     for one in open_ones:
         n = numbers.format_count(one.n_undecided, "answer")

@@ -114,8 +114,9 @@ class GradeInputs:
         if unknown := next((ids[0] for ids in self.unmatched().values()), None):
             known = () if self.cases is None else [case.id for case in self.cases.cases]
             return SettingsError(
-                f"no case has the id {unknown!r}, nor that of any other output",
-                hint=formats.suggest_name(unknown, known),
+                f"no output belongs to a case: none has the id {unknown!r} or that of another one",
+                hint=f"{formats.suggest_name(unknown, known)}; to grade the rows by inputs of "
+                f"their own: --cases {shlex.quote(str(self.sources[0].path))}",
             )
         what = "no case" if self.rubrics is None else "no case with a labelled output"
         return SettingsError(
@@ -185,9 +186,11 @@ def grade_inputs(
     sources = output_sources(options, suite)
     cases = None
     if options.cases is not None:
-        cases = data_files.load_dataset(options.cases, unique=True)
+        # Named as cases, too, the outputs have them in their own rows.
+        if not any(source.path.samefile(options.cases) for source in sources):
+            cases = data_files.load_dataset(options.cases, unique=True)
     elif suite is not None and suite.has_cases_in_outputs:
-        cases = None  # each row has its own
+        cases = None
     elif suite is not None and suite.dataset_path is not None:
         columns = suite.columns or None
         cases = data_files.load_dataset(

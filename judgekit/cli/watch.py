@@ -200,8 +200,9 @@ class _Watching:
         chosen = self._options.model_copy(update={"outputs": (self._window_file,)})
         inputs = grade_inputs(chosen, None, is_lenient=True)
         # Its error would end every later watch of the file too; without --cases no row has tags.
-        if chosen.filter_tag and chosen.cases and not any(True for _ in inputs.answers()):
-            console.note(f"{self._file.name}: no row of this window has a tag of --filter-tag")
+        if chosen.cases and not any(True for _ in inputs.answers()):
+            what = "a tag of --filter-tag" if chosen.filter_tag else "a case of --cases"
+            console.note(f"{self._file.name}: no row of this window has {what}")
             done = {"position": pending.position, "pending": None}
             self._state = self._state.model_copy(update=done)
             self._store_state()
@@ -281,7 +282,8 @@ class _Watching:
         if found is None or least is None or (found.high < least) is is_alerting:
             return
         n = numbers.format_count(found.n, "case")
-        text = f"{self._file.name}: mean score {numbers.format_mean(found)} over the last {n} is "
+        score = f"mean score {numbers.format_mean_beside(found, least)}"
+        text = f"{self._file.name}: {score} over the last {n} is "
         if is_alerting:
             console.note(f"{text}above {least:g} again")
         else:

@@ -23,6 +23,7 @@ from judgekit.errors import (
     UnknownNameError,
     known_names,
 )
+from judgekit.formats import FieldFault, Fields, FileRow, ParsedDocument, as_path, file_exists
 from judgekit.records import Calibration, Case, Dataset, Rubric
 from judgekit.resources import shipped_file
 
@@ -67,7 +68,7 @@ def load_dataset(
     """
     dataset: Dataset | None
     if isinstance(path, Path | str):
-        place = formats.as_path(path)
+        place = as_path(path)
         # Documents and foreign files are read whole: their records refer to each other.
         document, dataset = formats.read_whole_document(place), None
         if document is not None and formats.document_kind(document.value) == "suite":
@@ -114,7 +115,7 @@ def _dataset_in_memory(
     if isinstance(parsed, dict) or (
         isinstance(parsed, list) and formats.foreign_shape(parsed) is not None
     ):
-        document = formats.ParsedDocument(_IN_MEMORY, parsed)
+        document = ParsedDocument(_IN_MEMORY, parsed)
         return _read_dataset(_IN_MEMORY, document, columns, unique=unique)
     if isinstance(data, Dataset):
         cases = data.cases
@@ -141,13 +142,13 @@ def _memory_cases(row: formats.MemoryRow, columns: Mapping[str, str] | None) -> 
             f"{row.place}: a {type(row.value).__name__} is no case",
             hint="write {'id': …, 'input': …}, or jk.Case(id=…, input=…)",
         )
-    only = formats.FileRow(0, row.value, is_table=row.is_table)
+    only = FileRow(0, row.value, is_table=row.is_table)
     return _cases([only], Path(row.place), columns, unique=False)
 
 
 def iter_cases(path: Path | str, *, columns: Mapping[str, str] | None = None) -> Iterator[Case]:
     """The cases of a file of rows, one in memory at a time; only their ids are kept."""
-    path, is_empty = formats.as_path(path), True
+    path, is_empty = as_path(path), True
     for case in _cases(formats.iter_rows(path), path, columns, unique=True):
         yield case
         is_empty = False
@@ -219,7 +220,7 @@ def memory_rubric(path: Path) -> Rubric | None:
         raise RubricError(f"{path} holds {len(rubrics)} rubrics", hint=f"name one: {listed}")
     if key not in rubrics:
         raise RubricError(f"no rubric of {path} has the id {key!r}", hint=known_names([*rubrics]))
-    rubric = check_rubric(formats.ParsedDocument(path, rubrics[key]))
+    rubric = check_rubric(ParsedDocument(path, rubrics[key]))
     if isinstance(rubric, list):
         raise RubricError(f"{path}: the rubric {key!r}: {rubric[0]}")
     return rubric
@@ -232,21 +233,21 @@ def _split_rubric_id(path: Path) -> tuple[Path, str | None]:
     text = str(path)
     # Both ids and names of folders may contain the sign: the first part that is a file is the file.
     for place, sign in enumerate(text):
-        if sign == "#" and formats.file_exists(base := Path(text[:place])):
+        if sign == "#" and file_exists(base := Path(text[:place])):
             return base, text[place + 1 :]
     return path, None
 
 
 def rubric_path(source: Path | str) -> Path:
     if isinstance(source, Path) or names_a_file(source):
-        return formats.as_path(source)
+        return as_path(source)
     # A shipped name wins over a file of that name without an ending; `./name` means the file.
     names = shipped_rubrics()
     name = source.strip().lower().replace("-", "_").replace(" ", "_")
     if name in names:
         return shipped_file("prompts", "rubrics", f"{name}.yaml")
-    if formats.file_exists(formats.as_path(source)):
-        return formats.as_path(source)
+    if file_exists(as_path(source)):
+        return as_path(source)
     raise UnknownNameError("rubric", source, names)
 
 
@@ -312,7 +313,7 @@ def load_suite_rubric(suite: Suite) -> Rubric | None:
 
 def _own_document(
     path: Path | str, kind: type[RubricError | SettingsError] = SettingsError
-) -> formats.ParsedDocument:
+) -> ParsedDocument:
     try:
         return formats.read_document(path)
     except DatasetError as error:
@@ -320,11 +321,7 @@ def _own_document(
 
 
 def _read_dataset(
-    path: Path,
-    document: formats.ParsedDocument | None,
-    columns: Mapping[str, str] | None,
-    *,
-    unique: bool,
+    path: Path, document: ParsedDocument | None, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Dataset:
     if document is None:
         cases = _cases(formats.iter_rows(path), path, columns, unique=unique)
@@ -343,7 +340,7 @@ def _read_dataset(
 
 
 def _cases(
-    rows: Iterable[formats.FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
+    rows: Iterable[FileRow], path: Path, columns: Mapping[str, str] | None, *, unique: bool
 ) -> Iterator[Case]:
     lines: dict[str, int] = {}
     for row in formats.raise_damaged(map_columns(rows, columns, path)) if columns else rows:
@@ -370,13 +367,13 @@ _OUTPUTS_HINT = (
 
 
 def _first_error(
-    faults: list[formats.FieldFault], path: Path, line: int, case_id: str | None = None
+    faults: list[FieldFault], path: Path, line: int, case_id: str | None = None
 ) -> DatasetError:
     message, hint = formats.first_message(faults[0].message, len(faults)), faults[0].remedy
     return DatasetError(message, path=path, line=line, case_id=case_id, hint=hint)
 
 
-def _all(faults: list[formats.FieldFault], document: formats.ParsedDocument) -> str:
+def _all(faults: list[FieldFault], document: ParsedDocument) -> str:
     path = document.path
     placed = sorted((document.line_of(*fault.where), str(fault)) for fault in faults)
     return "\n".join(f"{path}:{line}: {fault}" for line, fault in placed)
@@ -395,7 +392,7 @@ _SUITE_SYNONYMS = {"judges": "judge", "targets": "variants", "checks": "assertio
 _KEY_NAMES = frozenset({"api_key", "apiKey", "key", "token"})
 
 
-def check_rubric(document: formats.ParsedDocument) -> Rubric | list[formats.FieldFault]:
+def check_rubric(document: ParsedDocument) -> Rubric | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a rubric", "name, criteria, pass_threshold")]
@@ -405,7 +402,7 @@ def check_rubric(document: formats.ParsedDocument) -> Rubric | list[formats.Fiel
         return formats.validation_faults(error, Rubric, value, synonyms=_RUBRIC_SYNONYMS)
 
 
-def check_suite(document: formats.ParsedDocument) -> Suite | list[formats.FieldFault]:
+def check_suite(document: ParsedDocument) -> Suite | list[FieldFault]:
     value = document.value
     if not isinstance(value, dict):
         return [_not_a_mapping(value, "a suite", "name, dataset, rubric, judge, variants")]
@@ -416,12 +413,12 @@ def check_suite(document: formats.ParsedDocument) -> Suite | list[formats.FieldF
         for fault in formats.validation_faults(error, Suite, value, synonyms=_SUITE_SYNONYMS):
             is_key = bool(fault.where) and fault.where[-1] in _KEY_NAMES
             remedy = "keys come from the environment, never from a file" if is_key else fault.remedy
-            faults.append(formats.FieldFault(fault.where, fault.message, remedy))
+            faults.append(FieldFault(fault.where, fault.message, remedy))
         return faults
     return faults or of_file(suite, document.path)
 
 
-def read_dataset_header(document: formats.ParsedDocument) -> Dataset | list[formats.FieldFault]:
+def read_dataset_header(document: ParsedDocument) -> Dataset | list[FieldFault]:
     """The dataset of a document without its cases, or its faults."""
     stem = document.path.stem
     value = document.value
@@ -431,8 +428,8 @@ def read_dataset_header(document: formats.ParsedDocument) -> Dataset | list[form
         return [_not_a_mapping(value, "a dataset", "name, version, cases")]
     if not isinstance(value.get("cases"), list):
         remedy = "write `cases:` with a list of cases, or a file with one case a line (.jsonl)"
-        return [formats.FieldFault((), "a dataset needs a list of `cases`", remedy)]
-    header: formats.Fields = {name: item for name, item in value.items() if item is not None}
+        return [FieldFault((), "a dataset needs a list of `cases`", remedy)]
+    header: Fields = {name: item for name, item in value.items() if item is not None}
     version = header.get("version")
     # YAML reads `version: 1.10` as the number 1.1; quoting it keeps it.
     if isinstance(version, float):
@@ -445,19 +442,17 @@ def read_dataset_header(document: formats.ParsedDocument) -> Dataset | list[form
         return formats.validation_faults(error, Dataset, value)
 
 
-def _not_a_mapping(value: JsonValue, what: str, names: str) -> formats.FieldFault:
+def _not_a_mapping(value: JsonValue, what: str, names: str) -> FieldFault:
     kind = "an empty file" if value is None else formats.json_kind(value)
-    return formats.FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
+    return FieldFault((), f"{what} is a mapping of fields, not {kind}", f"write {names}")
 
 
-def _with_cases(
-    suite: formats.Fields, folder: Path
-) -> tuple[dict[str, object], list[formats.FieldFault]]:
+def _with_cases(suite: Fields, folder: Path) -> tuple[dict[str, object], list[FieldFault]]:
     listed = suite.get("cases")
     if not isinstance(listed, list):
         return dict(suite), []
     cases: list[Case] = []
-    faults: list[formats.FieldFault] = []
+    faults: list[FieldFault] = []
     first: dict[str, int] = {}
     for index, item in enumerate(listed):
         if isinstance(item, dict):
@@ -465,12 +460,10 @@ def _with_cases(
         else:
             case = [_not_a_mapping(item, "a case", "id")]
         if isinstance(case, list):
-            faults += [
-                formats.FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case
-            ]
+            faults += [FieldFault(("cases", index, *f.where), f.message, f.remedy) for f in case]
         elif case.id in first:
             message = f"the id {case.id!r} is a duplicate; first in case {first[case.id] + 1}"
-            faults.append(formats.FieldFault(("cases", index, "id"), message, "rename one"))
+            faults.append(FieldFault(("cases", index, "id"), message, "rename one"))
         else:
             first[case.id] = index
             cases.append(case)
@@ -484,8 +477,8 @@ _METADATA = "metadata."
 
 
 def map_columns(
-    rows: Iterable[formats.FileRow | DatasetError], columns: Mapping[str, str], path: Path
-) -> Iterator[formats.FileRow | DatasetError]:
+    rows: Iterable[FileRow | DatasetError], columns: Mapping[str, str], path: Path
+) -> Iterator[FileRow | DatasetError]:
     """The rows under the names of a case's fields; errors pass unchanged."""
     # A column that is neither mapped nor a field of a case goes into the metadata. A row without an
     # id is called `row-N`, N its place in the file from 1.
@@ -528,7 +521,7 @@ def _check(columns: Mapping[str, str]) -> None:
         names[field] = name
 
 
-def _renamed(row: formats.FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
+def _renamed(row: FileRow, columns: Mapping[str, str], place: int) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {}
     own: dict[str, JsonValue] = {}
     for name, value in row.fields.items():
@@ -583,9 +576,9 @@ def load_calibration(path: Path | str) -> Calibration:
 
 def find_calibrations(path: Path | str) -> list[tuple[Path, Calibration]]:
     """The calibrations of a file, or of all files in a folder."""
-    place = formats.as_path(path)
+    place = as_path(path)
     files = sorted(place.glob("*.json")) if formats.folder_exists(place) else [place]
-    if not files or not (formats.folder_exists(place) or formats.file_exists(place)):
+    if not files or not (formats.folder_exists(place) or file_exists(place)):
         raise SettingsError(
             f"there is no calibration {place}" if files else f"{place} holds no calibration maps",
             hint="write one: judgekit calibrate LABELS --write-map",

@@ -9,10 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pydantic import JsonValue, ValidationError
+from pydantic.alias_generators import to_snake
 
 from judgekit import formats
 from judgekit.errors import DatasetError, InputError
 from judgekit.fingerprint import fingerprint
+from judgekit.formats import FieldFault, Fields, FileRow
 from judgekit.records import Case, CaseResult, Dataset, Output, Usage, memory_objects, objects_of
 
 OUTPUT_ALIASES: Mapping[str, str] = MappingProxyType({
@@ -26,8 +28,22 @@ An alias whose own name is a column too is an unknown column and goes into the m
 `text` under an alias that is a list, mapping or number is taken as `data`.
 """
 
-USAGE_ALIASES: Mapping[str, str] = MappingProxyType(
-    {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+USAGE_ALIASES: Mapping[str, str] = MappingProxyType({
+    "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens",
+    "cache_read_input_tokens": "cached_input_tokens",
+    "cache_creation_input_tokens": "cache_write_tokens",
+    "prompt_token_count": "input_tokens", "candidates_token_count": "output_tokens",
+    "cached_content_token_count": "cached_input_tokens",
+    "thoughts_token_count": "reasoning_tokens", "total_token_count": "total_tokens",
+})  # fmt: skip
+"""Names of OpenAI, Anthropic and Gemini for the fields of usage, with judgekit's own."""
+
+# Within a group of OpenAI's, as `prompt_tokens_details`.
+_DETAILS = {"cached_tokens": "cached_input_tokens", "reasoning_tokens": "reasoning_tokens"}
+# What Anthropic counts beside the tokens sent, and Gemini beside those received.
+_COUNTED_BESIDE = (
+    ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("candidates_token_count", "thoughts_token_count"),
 )
 CASE_COLUMNS = ("input", "reference", "context")
 """Columns that describe the case; with `input` an outputs file needs no separate cases."""
@@ -48,7 +64,7 @@ class RecordedOutput:
 
     line: int
     output: Output
-    case_fields: formats.Fields
+    case_fields: Fields
 
 
 def iter_case_outputs(
@@ -106,7 +122,7 @@ def iter_described_cases(path: Path | str) -> Iterator[Case]:
             )
 
 
-def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[formats.Fields, Output]:
+def read_logged_row(raw: bytes, path: Path, *, offset: int = 0) -> tuple[Fields, Output]:
     """One line of a log: its fields, and the output they hold, with a case that can be judged."""
     row = formats.json_row(formats.decode_utf8(raw, path=path, offset=offset).strip(), path, 1)
     answer = valid_output(row, path, folder=path.parent)
@@ -146,7 +162,7 @@ def read_answer(
             f"{row.place}: a {type(value).__name__} is no output",
             hint="write {'input': …, 'text': …}, an Output, or a pair (Case, Output)",
         )
-    answer = valid_output(formats.FileRow(0, value, is_table=row.is_table), path)
+    answer = valid_output(FileRow(0, value, is_table=row.is_table), path)
     known = cases()
     if known is None:
         return _described_case(answer, path, needs_input=False), answer.output
@@ -185,7 +201,7 @@ def _described_case(answer: RecordedOutput, path: Path, *, needs_input: bool) ->
     raise DatasetError(text, path=path, line=answer.line, case_id=case_id, hint=hint)
 
 
-def valid_output(row: formats.FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
+def valid_output(row: FileRow, path: Path, *, folder: Path | None = None) -> RecordedOutput:
     answer = read_output(row, folder=folder)
     if isinstance(answer, list):
         fault = answer[0]
@@ -193,9 +209,7 @@ def valid_output(row: formats.FileRow, path: Path, *, folder: Path | None = None
     return answer
 
 
-def read_output(
-    row: formats.FileRow, *, folder: Path | None = None
-) -> RecordedOutput | list[formats.FieldFault]:
+def read_output(row: FileRow, *, folder: Path | None = None) -> RecordedOutput | list[FieldFault]:
     found, faults = formats.rename_fields(_from_artifact(row.fields), OUTPUT_ALIASES)
     if row.is_table:
         found, cell_faults = _from_cells(row, found)
@@ -221,11 +235,9 @@ def read_output(
     return faults or _validated(row.line, found, case_fields, folder)
 
 
-def _from_cells(
-    row: formats.FileRow, named: formats.Fields
-) -> tuple[formats.Fields, list[formats.FieldFault]]:
+def _from_cells(row: FileRow, named: Fields) -> tuple[Fields, list[FieldFault]]:
     if remedy := formats.unread_table(row.fields):
-        return named, [formats.FieldFault((), "these rows are not read as they are", remedy)]
+        return named, [FieldFault((), "these rows are not read as they are", remedy)]
     found, faults = formats.read_cells(named, json_names=_JSON_COLUMNS)
     # An empty cell is a missing value in a table, but as `text` it is an empty answer.
     if "text" in named and not found.keys() & _CONTENTS:
@@ -234,12 +246,12 @@ def _from_cells(
 
 
 def _validated(
-    line: int, found: formats.Fields, case_fields: formats.Fields, folder: Path | None
-) -> RecordedOutput | list[formats.FieldFault]:
+    line: int, found: Fields, case_fields: Fields, folder: Path | None
+) -> RecordedOutput | list[FieldFault]:
     faults = []
     if not str(found.get("case_id") or "").strip():
         remedy = "add a `case_id` (or `id`) that names the case it answers"
-        faults.append(formats.FieldFault(("case_id",), "the field `case_id` is missing", remedy))
+        faults.append(FieldFault(("case_id",), "the field `case_id` is missing", remedy))
     try:
         output = Output.model_validate(found, context={"folder": folder})
     except ValidationError as error:
@@ -308,9 +320,7 @@ def _iter_wanted(path: Path, variant: str | None) -> Iterator[RecordedOutput]:
         raise DatasetError(what, path=path, hint=hint)
 
 
-def _sorted_out(
-    fields: formats.Fields,
-) -> tuple[formats.Fields, formats.Fields, formats.FieldFault | None]:
+def _sorted_out(fields: Fields) -> tuple[Fields, Fields, FieldFault | None]:
     """Fields of the output, of its case, and unknown ones put into the metadata."""
     known = {name: value for name, value in fields.items() if name in _OUTPUT_FIELDS}
     case_fields = {name: fields[name] for name in CASE_COLUMNS if name in fields}
@@ -326,7 +336,7 @@ def _sorted_out(
         return known, case_fields, None
     if twice := sorted(metadata.keys() & unknown.keys()):
         message = f"`{twice[0]}` is a column and an entry of `metadata` too"
-        return known, case_fields, formats.FieldFault((twice[0],), message, "rename one of them")
+        return known, case_fields, FieldFault((twice[0],), message, "rename one of them")
     known["metadata"] = {**metadata, **unknown}
     return known, case_fields, None
 
@@ -357,11 +367,26 @@ def _from_artifact(fields: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return {_ARTIFACT.get(name, name): value for name, value in fields.items()}
 
 
-def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
+def _usage(usage: Fields) -> tuple[Fields, Fields]:
     """Usage in judgekit's names, and its fields without a name here."""
+    # Gemini's API writes `promptTokenCount`, its library `prompt_token_count`.
+    usage = {
+        own if (own := to_snake(name)) in USAGE_ALIASES else name: value
+        for name, value in usage.items()
+        if value is not None
+    }
     renamed, faults = formats.rename_fields(usage, USAGE_ALIASES)
     if faults:
         return usage, {}
+    for group in map(_mapping, usage.values()):
+        for name, own in _DETAILS.items():
+            if (count := group.get(name)) is not None:
+                renamed.setdefault(own, count)
+    # Where these make the total, nothing is counted beside them.
+    is_whole = renamed.get("total_tokens") == _sum(renamed, "input_tokens", "output_tokens")
+    for name, *others in _COUNTED_BESIDE:
+        if name in usage and not is_whole:
+            renamed[USAGE_ALIASES.get(name, name)] = _sum(usage, name, *others)
     known = {name: value for name, value in renamed.items() if name in Usage.model_fields}
     unread = {name: value for name, value in renamed.items() if name not in known}
     if {"input_tokens", "output_tokens"} <= known.keys():  # of which the total is the sum
@@ -369,16 +394,23 @@ def _usage(usage: formats.Fields) -> tuple[formats.Fields, formats.Fields]:
     return known, unread
 
 
-def _mapping(value: JsonValue) -> formats.Fields:
+def _sum(usage: Fields, *names: str) -> JsonValue:
+    """The sum of some counts; the first alone where another is no number."""
+    counts = [usage[name] for name in names if name in usage]
+    numbers = [count for count in counts if isinstance(count, int)]
+    return sum(numbers) if numbers == counts else usage.get(names[0])
+
+
+def _mapping(value: JsonValue) -> Fields:
     return value if isinstance(value, dict) else {}
 
 
-def iter_output_rows(path: Path) -> Iterator[formats.FileRow]:
+def iter_output_rows(path: Path) -> Iterator[FileRow]:
     """The rows of a file of outputs; of results of another tool, one for each answer."""
     return formats.raise_damaged(scan_output_rows(path))
 
 
-def scan_output_rows(path: Path) -> Iterator[formats.FileRow | DatasetError]:
+def scan_output_rows(path: Path) -> Iterator[FileRow | DatasetError]:
     """The rows of a file of outputs; a row that cannot be read is yielded as its error."""
     document = formats.read_whole_document(path) if formats.is_read_whole(path) else None
     if document is None:

@@ -22,6 +22,7 @@ from judgekit.datasets.loading import dataset_name, iter_cases, load_dataset, lo
 from judgekit.datasets.outputs import iter_described_cases
 from judgekit.datasets.suite import RunSettings, Suite
 from judgekit.errors import DatasetError, RetiredSuiteError, SettingsError, UnknownNameError
+from judgekit.formats import as_path, folder_exists, foreign_shape, is_archive, read_whole_document
 from judgekit.records import Case, CaseSource, Gate, JsonObject, memory_objects
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def open_cases(
             hint = "name a `dataset`"
             raise SettingsError(f"the suite {source.name!r} has no cases", hint=hint)
         return CaseSource(source.name, str(source.version), lambda: iter(cases))
-    path = formats.as_path(source)
+    path = as_path(source)
     if not formats.is_read_whole(path) and benchmark is None:
         name = dataset_name(path)
         return CaseSource(name, "1", lambda: iter_cases(path, columns=columns))
@@ -188,11 +189,11 @@ def draw_sample(items: Iterable[_T], size: int, seed: int) -> list[_T]:
 def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
     """The suite of a path: a suite file, a skill's tests, or the cases of any other file."""
     # Of a quality memory it is one of its benchmarks, where one is named.
-    path = formats.as_path(path)
-    document = formats.read_whole_document(path)
+    path = as_path(path)
+    document = read_whole_document(path)
     if document is not None:
         suite = foreign_suite(document)
-        if suite is None and formats.foreign_shape(document.value) is None:
+        if suite is None and foreign_shape(document.value) is None:
             is_suite = formats.document_kind(document.value) == "suite"
             suite = _with_its_tests(load_suite(path)) if is_suite else None
         if suite is not None:
@@ -206,9 +207,7 @@ def suite_from_path(path: Path | str, *, benchmark: str | None = None) -> Suite:
         memory = Suite(name=dataset.name, dataset=path.name, benchmark=benchmark)
         return with_benchmark(memory.in_folder(path.parent))
     fields = {"name": dataset.name, "version": dataset.version, "cases": dataset.cases}
-    return Suite.model_validate(fields).in_folder(
-        path if formats.folder_exists(path) else path.parent
-    )
+    return Suite.model_validate(fields).in_folder(path if folder_exists(path) else path.parent)
 
 
 def _with_its_tests(suite: Suite) -> Suite:
@@ -254,7 +253,7 @@ def with_benchmark(suite: Suite) -> Suite:
 def _skill_tests(path: Path | None) -> Suite | None:
     """A skill's tests as a suite; None for any other file, and an invalid one, reported later."""
     try:
-        document = None if path is None else formats.read_whole_document(path)
+        document = None if path is None else read_whole_document(path)
         return None if document is None else foreign_suite(document)
     except DatasetError:
         return None
@@ -266,7 +265,7 @@ _RUNNERS = {".py": "python", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh
 
 def foreign_suite(document: ParsedDocument) -> Suite | None:
     """The suite of a file that also says how its cases are run; None for any other file."""
-    shape = formats.foreign_shape(document.value)
+    shape = foreign_shape(document.value)
     if shape is None or not shape.is_suite:
         return None
     from judgekit.formats import PromptfooRun, SkillTests  # noqa: PLC0415 - only for such a file
@@ -299,7 +298,7 @@ def foreign_suite(document: ParsedDocument) -> Suite | None:
         fault = formats.validation_faults(error, Suite, fields)[0]
         raise SettingsError(f"{document.path}: {fault.message}", hint=fault.remedy) from error
     # Nothing can be run in a zip, so the folder is the one around it.
-    zip_folder = next(folder for folder in document.path.parents if formats.folder_exists(folder))
+    zip_folder = next(folder for folder in document.path.parents if folder_exists(folder))
     folder = place.root if isinstance(place, formats.FolderAttachments) else zip_folder
     # Only a skill has its tests in a folder below its own.
     return suite.in_folder(folder if isinstance(head, SkillTests) else document.path.parent)
@@ -390,7 +389,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
         shape, kind = _recognised(path, unreadable)
         return shape.has_cases if shape is not None else kind == "cases"
 
-    found = _found(formats.as_path(folder), holds_cases)
+    found = _found(as_path(folder), holds_cases)
     for reason in unreadable:
         warnings.warn(f"passed over, because it cannot be read: {reason}", stacklevel=2)
     return found
@@ -398,7 +397,7 @@ def discover_datasets(folder: Path | str) -> list[Path]:
 
 def discover_suites(folder: Path | str) -> list[Path]:
     """The suite files in a folder and its folders, by the rules of `discover_datasets`."""
-    return _found(formats.as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
+    return _found(as_path(folder), lambda path: _recognised(path, []) == (None, "suite"))
 
 
 def unreadable_files(folder: Path | str) -> list[Path]:
@@ -409,11 +408,11 @@ def unreadable_files(folder: Path | str) -> list[Path]:
         _recognised(path, faults)
         return bool(faults)
 
-    return _found(formats.as_path(folder), is_unreadable)
+    return _found(as_path(folder), is_unreadable)
 
 
 def _found(folder: Path, is_wanted: Callable[[Path], bool]) -> list[Path]:
-    if not formats.folder_exists(folder):
+    if not folder_exists(folder):
         raise DatasetError("there is no such folder", path=folder)
     found: list[Path] = []
     n_files = 0
@@ -437,7 +436,7 @@ def _recognised(path: Path, faults: list[str]) -> tuple[Format | None, FileKind 
     try:
         return _recognise(path)
     except (DatasetError, OSError) as error:
-        if not formats.is_archive(path):  # most archives are not of a skill
+        if not is_archive(path):  # most archives are not of a skill
             faults.append(str(error))
         return None, None
 
@@ -450,11 +449,11 @@ def _recognise(path: Path) -> tuple[Format | None, FileKind | None]:
         fields = {} if row is None else row.fields
         return formats.foreign_row_shape(fields), formats.row_kind(fields)
     # Discovery looks at every file; a large document would be parsed only to see what it is.
-    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not formats.is_archive(path):
+    if path.stat().st_size > _MAX_DOCUMENT_BYTES and not is_archive(path):
         return None, None
-    document = formats.read_whole_document(path)
+    document = read_whole_document(path)
     value = None if document is None else document.value
-    return formats.foreign_shape(value), formats.document_kind(value)
+    return foreign_shape(value), formats.document_kind(value)
 
 
 def merge_benchmark(suite: Suite, key: str, benchmark: Benchmark) -> Suite:

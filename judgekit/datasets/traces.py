@@ -11,6 +11,7 @@ from pydantic import JsonValue, ValidationError
 
 from judgekit import formats
 from judgekit.errors import DatasetError
+from judgekit.formats import FieldFault, RawEvent, final_text
 from judgekit.records import TraceEvent, Usage
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def normalise_trace(
         raise DatasetError(f"a trace is {_WHAT}")
     if formats.is_chat(value):
         events = formats.read_messages(formats.messages_in(value) or value, role="user")
-        return TraceRead(_validated(events), text=formats.final_text(events))
+        return TraceRead(_validated(events), text=final_text(events))
     return events_from_runtime(value)
 
 
@@ -102,7 +103,7 @@ def events_from_spans(spans: Sequence[JsonValue], *, trace_id: str | None = None
         raise DatasetError(f"holds spans of {len(ids)} traces", hint=f"name one: {_listed(ids)}")
     events = formats.span_events(found)
     usage, duration_ms = formats.span_usage(found), formats.span_duration_ms(found)
-    return TraceRead(_validated(events), usage, duration_ms, formats.final_text(events))
+    return TraceRead(_validated(events), usage, duration_ms, final_text(events))
 
 
 def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
@@ -117,12 +118,10 @@ def events_from_runtime(events: Sequence[JsonValue]) -> TraceRead:
     complete = [event for event in found if event["type"] == _COMPLETE]
     spans = [formats.first_number(event, _DURATION_FIELDS) for event in complete]
     duration_ms = sum(s for s in spans if s is not None) if spans and None not in spans else None
-    return TraceRead(
-        _validated(found), _runtime_usage(complete), duration_ms, formats.final_text(found)
-    )
+    return TraceRead(_validated(found), _runtime_usage(complete), duration_ms, final_text(found))
 
 
-def fill_from_trace(fields: Fields, folder: Path | None) -> list[formats.FieldFault]:
+def fill_from_trace(fields: Fields, folder: Path | None) -> list[FieldFault]:
     """Put the events of a trace, and its further content, into the fields of an output."""
     # Fields of the row win: they were recorded for this very output.
     value = fields["trace"]
@@ -131,7 +130,7 @@ def fill_from_trace(fields: Fields, folder: Path | None) -> list[formats.FieldFa
     try:
         read = normalise_trace(value, folder=folder)
     except DatasetError as error:
-        return [formats.FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
+        return [FieldFault(("trace",), f"`trace`: {error.message}", error.hint)]
     fields["trace"] = [event.model_dump(mode="json", exclude_none=True) for event in read.events]
     if fields.get("usage") is None and read.usage is not None:
         fields["usage"] = read.usage.model_dump(exclude_unset=True, exclude_none=True)
@@ -183,7 +182,7 @@ def _listed(ids: Sequence[str]) -> str:
     return f"{shown}, …" if len(ids) > len(ids[:5]) else shown
 
 
-def _named(event: JsonValue, number: int) -> formats.RawEvent:
+def _named(event: JsonValue, number: int) -> RawEvent:
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
         raise DatasetError(f"event {number} has no `type`", hint=f"a trace is {_WHAT}")
     if event.get("name") is None:
@@ -196,7 +195,7 @@ def _named(event: JsonValue, number: int) -> formats.RawEvent:
     return event
 
 
-def _runtime_usage(complete: Sequence[formats.RawEvent]) -> Usage | None:
+def _runtime_usage(complete: Sequence[RawEvent]) -> Usage | None:
     usages, costs = [], []
     for event in complete:
         usage, cost = event.get("usage"), formats.first_number(event, _COST_FIELDS)

@@ -24,6 +24,7 @@ from judgekit.datasets.outputs import read_output, repeat_of, scan_output_rows
 from judgekit.datasets.sources import open_cases
 from judgekit.datasets.variants import expand_variants
 from judgekit.errors import DatasetError, RubricError, SettingsError, UnknownNameError
+from judgekit.formats import FieldFault, FileRow, ParsedDocument, Problem, problem_from_error
 from judgekit.records import Case, Count, Dataset, Label, Name, Record, Usage
 
 if TYPE_CHECKING:
@@ -32,13 +33,11 @@ if TYPE_CHECKING:
     from judgekit.datasets.suite import Suite
 
 
-def dataset_problems(dataset: Dataset) -> list[formats.Problem]:
+def dataset_problems(dataset: Dataset) -> list[Problem]:
     """What is wrong with cases that are valid one by one, or should be improved."""
     if not dataset.cases:
         remedy = "add a case; a result over no cases says nothing"
-        return [
-            formats.Problem(severity="error", message="the dataset has no cases", remedy=remedy)
-        ]
+        return [Problem(severity="error", message="the dataset has no cases", remedy=remedy)]
     problems = list(_id_problems(dataset.cases))
     for case in dataset.cases:
         if case.input is None or (isinstance(case.input, str) and not case.input.strip()):
@@ -58,44 +57,44 @@ def dataset_problems(dataset: Dataset) -> list[formats.Problem]:
     if n_missing:
         message = f"cases without a reference: {n_missing} of {len(dataset.cases)}"
         remedy = "add a good answer where one is known; a judge without one guesses"
-        problems.append(formats.Problem(severity="warning", message=message, remedy=remedy))
+        problems.append(Problem(severity="warning", message=message, remedy=remedy))
     return problems
 
 
-def validate_path(path: Path | str) -> list[formats.Problem]:
+def validate_path(path: Path | str) -> list[Problem]:
     """Everything that is wrong with a file; its content determines what it is."""
     # Suites (with the dataset, rubric and outputs they name), rubrics, cases, outputs, recorded
     # replies, labels and files of other tools are known.
     return _file_problems(RowCheck(formats.as_path(path)))
 
 
-def _file_problems(check: RowCheck) -> list[formats.Problem]:
+def _file_problems(check: RowCheck) -> list[Problem]:
     path = check.path
     try:
         document = formats.read_whole_document(path) if formats.is_read_whole(path) else None
         if document is not None:
             return _document_problems(document, check)
     except DatasetError as error:
-        return _damaged_rows(path) or [formats.problem_from_error(error)]
+        return _damaged_rows(path) or [problem_from_error(error)]
     return _row_problems(check)
 
 
-def _damaged_rows(path: Path) -> list[formats.Problem]:
+def _damaged_rows(path: Path) -> list[Problem]:
     """The problems of another tool's rows of which some cannot be read."""
     try:
         scanned = list(formats.scan_rows(path)) if formats.is_row_file(path) else []
     except DatasetError:
         return []
-    rows = [row for row in scanned if isinstance(row, formats.FileRow)]
+    rows = [row for row in scanned if isinstance(row, FileRow)]
     # The rows of judgekit's own files are checked one by one anyway.
     if not rows or formats.foreign_row_shape(rows[0].fields) is None:
         return []
-    damaged = [formats.problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
+    damaged = [problem_from_error(row) for row in scanned if isinstance(row, DatasetError)]
     found = [*_document_problems(formats.rows_document(path, rows), RowCheck(path)), *damaged]
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
-def _id_problems(cases: Iterable[Case]) -> Iterator[formats.Problem]:
+def _id_problems(cases: Iterable[Case]) -> Iterator[Problem]:
     exact: set[str] = set()
     folded: dict[str, str] = {}
     for case in cases:
@@ -110,30 +109,30 @@ def _id_problems(cases: Iterable[Case]) -> Iterator[formats.Problem]:
         exact.add(case.id)
 
 
-def _warning(case: Case, message: str, remedy: str) -> formats.Problem:
-    return formats.Problem(severity="warning", message=message, case_id=case.id, remedy=remedy)
+def _warning(case: Case, message: str, remedy: str) -> Problem:
+    return Problem(severity="warning", message=message, case_id=case.id, remedy=remedy)
 
 
 def _row_problems(
-    check: RowCheck, rows: Iterable[formats.FileRow | DatasetError] | None = None
-) -> list[formats.Problem]:
+    check: RowCheck, rows: Iterable[FileRow | DatasetError] | None = None
+) -> list[Problem]:
     """The problems of a file of rows; cases are examined as a dataset too."""
     try:
         check.take(scan_output_rows(check.path) if rows is None else rows)
     except (DatasetError, SettingsError) as error:
         # The rest of the file is unread, so nothing may be compared with the ids found so far.
         check.cases.clear()
-        return [*check.problems, formats.problem_from_error(error)]
+        return [*check.problems, problem_from_error(error)]
     return [*check.problems, *_weak_rows(check)]
 
 
-def _weak_rows(check: RowCheck) -> list[formats.Problem]:
+def _weak_rows(check: RowCheck) -> list[Problem]:
     return _weak_cases(check.cases, check.path, lambda case_id: check.lines.get((case_id,)))
 
 
 def _weak_cases(
     cases: Sequence[Case], path: Path, line_of: Callable[[str | None], int | None]
-) -> list[formats.Problem]:
+) -> list[Problem]:
     """What should be improved in valid cases, each with its place."""
     found = dataset_problems(Dataset(name="cases", cases=tuple(cases))) if cases else []
     return [
@@ -141,7 +140,7 @@ def _weak_cases(
     ]
 
 
-def _document_problems(document: formats.ParsedDocument, check: RowCheck) -> list[formats.Problem]:
+def _document_problems(document: ParsedDocument, check: RowCheck) -> list[Problem]:
     kind, value = formats.document_kind(document.value), document.value
     shape = formats.foreign_shape(value)
     if shape is not None:
@@ -157,7 +156,7 @@ def _document_problems(document: formats.ParsedDocument, check: RowCheck) -> lis
         names = ", ".join(list(value)[:8]) or "none"
         message = f"cannot tell what this file is from its fields: {names}"
         remedy = "a rubric has `criteria`, a suite `dataset`, a dataset `cases`"
-        return _placed([formats.FieldFault((), message, remedy)], document)
+        return _placed([FieldFault((), message, remedy)], document)
     header = read_dataset_header(document) if kind == "cases" else []
     problems = _placed(header, document) if isinstance(header, list) else []
     check.kind = kind
@@ -166,15 +165,13 @@ def _document_problems(document: formats.ParsedDocument, check: RowCheck) -> lis
 
 
 def _foreign_problems(
-    shape: formats.Format, document: formats.ParsedDocument, check: RowCheck
-) -> list[formats.Problem]:
+    shape: formats.Format, document: ParsedDocument, check: RowCheck
+) -> list[Problem]:
     # Results of other tools are recognised so that the message can say what they are.
     if shape.reader is None:
         message = f"this is {shape.title}; it is not checked further"
         path = str(document.path)
-        return [
-            formats.Problem(severity="warning", message=message, path=path, remedy=shape.remedy)
-        ]
+        return [Problem(severity="warning", message=message, path=path, remedy=shape.remedy)]
     reading = shape.read(document)
     if shape.has_cases and not reading.cases and not reading.errors:
         reading.add((), "the file holds no cases", "a result over no cases says nothing; add one")
@@ -191,27 +188,23 @@ def _foreign_problems(
 
 
 def _placed(
-    faults: list[formats.FieldFault],
-    document: formats.ParsedDocument,
-    severity: formats.Severity = "error",
-) -> list[formats.Problem]:
+    faults: list[FieldFault], document: ParsedDocument, severity: formats.Severity = "error"
+) -> list[Problem]:
     path, line_of = document.path, document.line_of
     return [
         formats.problem_from_fault(f, path, line_of(*f.where), severity=severity) for f in faults
     ]
 
 
-def _rubric_problems(
-    document: formats.ParsedDocument, *, is_used: bool = False
-) -> list[formats.Problem]:
+def _rubric_problems(document: ParsedDocument, *, is_used: bool = False) -> list[Problem]:
     """The problems of a rubric; a suite that uses an inactive one cannot be run."""
     rubric = check_rubric(document)
     if isinstance(rubric, list):
         return _placed(rubric, document)
-    problems: list[formats.Problem] = []
+    problems: list[Problem] = []
     if not rubric.active:
         message = "the rubric is inactive, so nothing is judged by it"
-        fault = formats.FieldFault(("active",), message, "set `active: true` to use it again")
+        fault = FieldFault(("active",), message, "set `active: true` to use it again")
         problems += _placed([fault], document, "error" if is_used else "warning")
     weights = [criterion.weight for criterion in rubric.criteria]
     total = math.fsum(weights)
@@ -219,13 +212,11 @@ def _rubric_problems(
     if not math.isclose(total, 1, abs_tol=1e-6) and max(weights) < 1:
         message = f"the weights add up to {total:g}, not 1; each counts as its share of that"
         remedy = "make them add up to 1, if they were meant as shares"
-        problems += _placed(
-            [formats.FieldFault(("criteria",), message, remedy)], document, "warning"
-        )
+        problems += _placed([FieldFault(("criteria",), message, remedy)], document, "warning")
     return problems
 
 
-def _suite_problems(suite: Suite, document: formats.ParsedDocument) -> Iterator[formats.Problem]:
+def _suite_problems(suite: Suite, document: ParsedDocument) -> Iterator[Problem]:
     # Ids are unknown where no case was read: a broken dataset would make every output an error.
     case_ids: Collection[str] | None = None
     if suite.cases is not None:
@@ -246,24 +237,24 @@ def _suite_problems(suite: Suite, document: formats.ParsedDocument) -> Iterator[
     yield from _variant_problems(suite, document, case_ids)
 
 
-def _described_case_problems(suite: Suite) -> Iterator[formats.Problem]:
+def _described_case_problems(suite: Suite) -> Iterator[Problem]:
     """What is wrong with the inputs of rows that are valid outputs; others are reported as such."""
     check = RowCheck(suite.resolve(suite.dataset or ""), "outputs")
     if not any(problem.severity == "error" for problem in _row_problems(check)):
         try:
             open_cases(suite).count()
         except DatasetError as error:
-            yield formats.problem_from_error(error)
+            yield problem_from_error(error)
 
 
 def _variant_problems(
-    suite: Suite, document: formats.ParsedDocument, case_ids: Collection[str] | None
-) -> Iterator[formats.Problem]:
+    suite: Suite, document: ParsedDocument, case_ids: Collection[str] | None
+) -> Iterator[Problem]:
     for number, variant in enumerate(suite.variants):
         if variant.outputs is not None:
             yield from _row_problems(RowCheck(suite.resolve(variant.outputs), "outputs", case_ids))
         if variant.not_imported is not None:
-            yield formats.Problem(
+            yield Problem(
                 severity="warning",
                 message=f"the variant {variant.id!r} cannot be called: {variant.not_imported}",
                 path=str(document.path),
@@ -275,9 +266,9 @@ def _variant_problems(
         expand_variants(suite)
     except SettingsError as error:
         place = {"path": str(document.path), "line": document.line_of("variants")}
-        yield formats.problem_from_error(error).model_copy(update=place)
+        yield problem_from_error(error).model_copy(update=place)
     if not suite.variants:
-        yield formats.Problem(
+        yield Problem(
             severity="warning",
             message="the suite names no variants, so there is nothing to grade",
             path=str(document.path),
@@ -286,15 +277,15 @@ def _variant_problems(
         )
 
 
-def _mapped_rows(path: Path, suite: Suite) -> Iterator[formats.FileRow | DatasetError]:
+def _mapped_rows(path: Path, suite: Suite) -> Iterator[FileRow | DatasetError]:
     document = formats.read_whole_document(path)
     rows = formats.scan_rows(path) if document is None else formats.document_rows(document)
     yield from map_columns(rows, suite.columns, path)
 
 
 def _suite_rubric_problems(
-    source: Path | str | None, document: formats.ParsedDocument, field: str
-) -> list[formats.Problem]:
+    source: Path | str | None, document: ParsedDocument, field: str
+) -> list[Problem]:
     if source is None:
         return []
     try:
@@ -302,11 +293,11 @@ def _suite_rubric_problems(
         is_of_memory = memory_rubric(path) is not None
         return [] if is_of_memory else _rubric_problems(formats.read_document(path), is_used=True)
     except (DatasetError, RubricError) as error:
-        return [formats.problem_from_error(error)]
+        return [problem_from_error(error)]
     except UnknownNameError as error:
         # The name stands in the suite, so the problem does too.
         place = {"path": str(document.path), "line": document.line_of(field)}
-        return [formats.problem_from_error(error).model_copy(update=place)]
+        return [problem_from_error(error).model_copy(update=place)]
 
 
 # The identity of a row in its file; the first entry is the id of the case.
@@ -335,17 +326,17 @@ class RowCheck:
     kind: formats.FileKind | None = None  # None takes it from the first row that can be read
     # The existing cases, for rows that refer to them; None where they are unknown.
     case_ids: Collection[str] | None = None
-    problems: list[formats.Problem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
     # The line of every valid row, and of every invalid case that has an id.
     lines: dict[_RowKey, int] = field(default_factory=dict)
 
-    def take(self, rows: Iterable[formats.FileRow | DatasetError]) -> Self:
+    def take(self, rows: Iterable[FileRow | DatasetError]) -> Self:
         n_rows = 0
         for row in rows:
             n_rows += 1
             if isinstance(row, DatasetError):
-                self.problems.append(formats.problem_from_error(row))
+                self.problems.append(problem_from_error(row))
             elif (self.kind or formats.row_kind(row.fields)) is None:
                 # The other rows have the same fields, and would only repeat the message.
                 names = ", ".join(list(row.fields)[:8]) or "no fields"
@@ -355,7 +346,7 @@ class RowCheck:
                     "`criterion`, labels `annotator`; to name other columns of cases: judgekit "
                     "convert FILE -o cases.jsonl --column NAME=input --column NAME=reference"
                 )
-                self._add(row, formats.FieldFault((), message, remedy))
+                self._add(row, FieldFault((), message, remedy))
                 return self
             else:
                 self.kind = self.kind or formats.row_kind(row.fields)
@@ -363,10 +354,10 @@ class RowCheck:
         if n_rows == 0:
             hint = "a result over nothing says nothing"
             error = DatasetError("the file holds no rows", path=self.path, hint=hint)
-            self.problems.append(formats.problem_from_error(error))
+            self.problems.append(problem_from_error(error))
         return self
 
-    def _check(self, row: formats.FileRow) -> None:
+    def _check(self, row: FileRow) -> None:
         # An unreadable row is reported and the next is read: all faults are listed at once.
         found = self._read(row)
         if isinstance(found, list):
@@ -379,21 +370,21 @@ class RowCheck:
         self._claim(row, found)
         if self.case_ids is not None and found[0] not in self.case_ids:
             near = formats.suggest_name(str(found[0]), self.case_ids)
-            self._add(row, formats.FieldFault((), f"no case has the id {found[0]!r}", near))
+            self._add(row, FieldFault((), f"no case has the id {found[0]!r}", near))
         if row.is_repaired:
             # Half of a character that takes two code units; no encoding can write it.
             warning = "a lone surrogate, which no file can hold, was replaced by U+FFFD"
-            self._add(row, formats.FieldFault((), warning), severity="warning")
+            self._add(row, FieldFault((), warning), severity="warning")
 
-    def _claim(self, row: formats.FileRow, key: _RowKey) -> None:
+    def _claim(self, row: FileRow, key: _RowKey) -> None:
         if key in self.lines:
             named = ", ".join(str(part) for part in key if part is not None)
             message = f"a duplicate: it appears twice ({named}); first in line {self.lines[key]}"
-            self._add(row, formats.FieldFault((), message, "rename or remove one"))
+            self._add(row, FieldFault((), message, "rename or remove one"))
         else:
             self.lines[key] = row.line
 
-    def _read(self, row: formats.FileRow) -> _RowKey | list[formats.FieldFault]:
+    def _read(self, row: FileRow) -> _RowKey | list[FieldFault]:
         if self.kind == "cases":
             case = formats.read_case(row.fields, self.path.parent, is_table=row.is_table)
             if isinstance(case, list):
@@ -412,11 +403,7 @@ class RowCheck:
         return found
 
     def _add(
-        self,
-        row: formats.FileRow,
-        fault: formats.FieldFault,
-        *,
-        severity: formats.Severity = "error",
+        self, row: FileRow, fault: FieldFault, *, severity: formats.Severity = "error"
     ) -> None:
         named = row.fields.get("id", row.fields.get("case_id"))
         case_id = str(named)[:80] if isinstance(named, str | int) else None
@@ -427,7 +414,7 @@ class RowCheck:
         )
 
 
-def _read_reply(row: formats.FileRow) -> _RowKey | list[formats.FieldFault]:
+def _read_reply(row: FileRow) -> _RowKey | list[FieldFault]:
     fields = dict(row.fields)
     if row.is_table:
         fields, faults = formats.read_cells(fields, json_names=("usage",))

@@ -52,6 +52,7 @@ class ApprovalEvidence:
 
     Attributes:
         ids: Of the blind comparison, or of the runs whose scores were compared.
+        other: The version of the baseline; None where the evidence does not have it.
         scores: The comparison of those scores, stored with the approval; None for a blind one.
     """
 
@@ -59,6 +60,7 @@ class ApprovalEvidence:
     ids: tuple[str, ...]
     rubric: Rubric
     version: VariantVersion | None
+    other: VariantVersion | None
     decision: ComparisonDecision
     side: BetterSide  # of the version in the decision
     suite: str | None
@@ -164,15 +166,19 @@ def _gate_decision(
     return None
 
 
-def check_version_current(evidence: ApprovalEvidence, variant: str, suite: Suite | None) -> None:
-    """Refuse evidence about an older version, or by another rubric than that of its suite."""
+def check_version_current(
+    evidence: ApprovalEvidence, variant: str, baseline: str, suite: Suite | None
+) -> None:
+    """Refuse evidence about older versions, or by another rubric than that of its suite."""
     if evidence.version is None:
         return
-    if approval_status(evidence.version, variant, suite) == "stale":
-        raise ApprovalRefusedError(
-            f"{variant} has changed since it was compared ({', '.join(evidence.ids)})",
-            hint="compare it as it is now",
-        )
+    # Of a baseline that was edited, the present version may be the better one.
+    for name, version in ((variant, evidence.version), (baseline, evidence.other)):
+        if version is not None and approval_status(version, name, suite) == "stale":
+            raise ApprovalRefusedError(
+                f"{name} has changed since it was compared ({', '.join(evidence.ids)})",
+                hint="compare it as it is now",
+            )
     is_of_suite = suite is not None and suite.name == evidence.suite
     rubric = load_suite_rubric(suite) if suite is not None and is_of_suite else None
     if rubric and (changes := "; ".join(rubric_changes(evidence.rubric, rubric))):
@@ -259,6 +265,7 @@ def _blind_evidence(
             ids=(info.id,),
             rubric=info.rubric,
             version=sides[0].version,
+            other=sides[1].version,
             decision=decision,
             side=own,
             suite=info.suite,
@@ -320,6 +327,7 @@ def _score_evidence(
         ids=tuple(dict.fromkeys((run.id, other.id))),
         rubric=run.rubric,
         version=variant_version_in(run, variant),
+        other=variant_version_in(other, baseline),
         decision=found.decision,
         side="b",
         suite=run.suite,

@@ -50,6 +50,8 @@ NAMES = ("model", "variant", "stratum", "run")
 """The predictors: numbers of an answer, and names that it has."""
 
 _SCORE = "score"
+# What is no path, also where an answer lacks it.
+_AMOUNTS = {*NUMBERS, "cost_usd"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +153,7 @@ def answer_rows(
 def _row(answer: Outcome, run: RunInfo, by: str | None) -> AnswerRow:
     result = answer.result
     numbers = _amounts(result.output)
-    if by is not None and by not in numbers and (found := _at(result, by)) is not None:
+    if by is not None and by not in _AMOUNTS and (found := _at(result, by)) is not None:
         numbers[by] = found
     names = {"variant": result.variant, "base": result.variant, "run": run.id}
     variant = next((v for v in run.variants if v.id == result.variant), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,7 @@ from pydantic import Field
 
 from judgekit import assertions  # loaded when used: only failures need it
 from judgekit.errors import UnknownNameError
-from judgekit.evaluation.comparability import compare_measures, has_other_cases
+from judgekit.evaluation.comparability import compare_measures, has_other_cases, paired_sides
 from judgekit.evaluation.outcome import Outcome, conclude_result, rubric_of_result
 from judgekit.evaluation.run_figures import (
     FigureReader,
@@ -94,7 +95,7 @@ class SuiteFindings:
         runs = store.runs(suite=suite)[::-1]
         reader = FigureReader(store, suite)
         observed = ObservedRuns(store, suite)
-        drops = _regressions(runs, reader)
+        drops = _regressions(runs, reader, store)
         for run in runs:
             drop = drops.get(run.id, _RunDrops((), ()))
             for one in (*observed.failures(run).failures, *drop.fallen):
@@ -524,7 +525,9 @@ class _Level:
 _MOST_LEVELS = 3
 
 
-def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _RunDrops]:
+def _regressions(
+    runs: Sequence[RunInfo], reader: FigureReader, store: RunStore
+) -> dict[str, _RunDrops]:
     """Critical drops of a pass rate since the comparable run before, and their end."""
     found: dict[str, _RunDrops] = {}
     levels: dict[str, list[_Level]] = defaultdict(list)
@@ -532,10 +535,9 @@ def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _Ru
         if not is_whole_run(run) or has_own_cases(run):
             continue
         fallen, recovered = [], []
-        for variant, figures in reader.figures(run).variants.items():
-            # A run in which nothing was decided says nothing, and hides no earlier one.
-            if figures.pass_rate.value is None:
-                continue
+        # A run in which too little was decided says nothing, and hides no earlier one.
+        figures = reader.figures(run).variants.items()
+        for variant in [name for name, one in figures if one.pass_rate.value is not None]:
             own = levels[variant]
             level = next((one for one in own[::-1] if _is_comparable(one.run, run, reader)), None)
             if level is None:
@@ -543,8 +545,10 @@ def _regressions(runs: Sequence[RunInfo], reader: FigureReader) -> dict[str, _Ru
                 continue
             # The rate before a drop is what a later run has to come near again.
             before = level.normal or level.run
-            earlier, rate = _pass_rates(before, run, variant, reader)
-            if earlier is not None and rate is not None and pass_rate_drop(earlier, rate).critical:
+            earlier, rate = _pass_rates(before, run, variant, reader, store)
+            if earlier is None or rate is None:
+                continue
+            if pass_rate_drop(earlier, rate).critical:
                 fallen.append(_regression(variant, earlier, rate, level.run.id))
                 level.normal = before
             elif level.normal is not None:
@@ -560,13 +564,21 @@ def _is_comparable(then: RunInfo, now: RunInfo, reader: FigureReader) -> bool:
 
 
 def _pass_rates(
-    then: RunInfo, now: RunInfo, variant: str, reader: FigureReader
+    then: RunInfo, now: RunInfo, variant: str, reader: FigureReader, store: RunStore
 ) -> tuple[float | None, float | None]:
     """The pass rates of two comparable runs, by one rubric and one calibration."""
     # Another threshold moves a rate without any change of the outputs.
     measure = compare_measures(then, now)
-    before, after = (reader.figures(run).variants[variant] for run in (measure.a, measure.b))
-    return before.pass_rate.value, after.pass_rate.value
+    figures = [reader.figures(run).variants[variant] for run in (measure.a, measure.b)]
+    before, after = (one.pass_rate.value for one in figures)
+    is_whole = all(one.pass_rate.n == one.n_cases for one in figures)
+    if is_whole or not pass_rate_drop(before, after).critical:
+        return before, after
+    # Where a judge failed, the rates are of other cases: only those that both decided count.
+    sides = paired_sides(store, (then, variant), (now, variant))[:2]
+    both = sides[0].passed.keys() & sides[1].passed.keys()
+    paired = [fmean(fmean(side.passed[c]) for c in both) if both else None for side in sides]
+    return (paired[0], paired[1]) if pass_rate_drop(*paired).critical else (None, None)
 
 
 def _regression(variant: str, before: float, now: float, then: str) -> Occurrence:

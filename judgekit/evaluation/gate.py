@@ -166,7 +166,6 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
         return None
     if run.status not in FINISHED_STATUSES:
         return GateResult(is_partial=True)
-    variants = [variant.variant for variant in summary.variants]
     least = required_value(gate)
     tiers = () if least is None else (_tier(one, gate, least) for one in summary.variants)
     result = GateResult(
@@ -179,8 +178,12 @@ def check_gate(summary: RunSummary, store: RunStore, gate: Gate | None = None) -
     earlier = EarlierRuns(run, store)
     return replace(
         result,
-        drops=tuple(drop for name in variants for drop in _drops(name, run, earlier, gate, store)),
-        trends=tuple(found for name in variants if (found := earlier.trend(name)) is not None),
+        drops=tuple(
+            drop for one in summary.variants for drop in _drops(one, run, earlier, gate, store)
+        ),
+        trends=tuple(
+            found for one in summary.variants if (found := earlier.trend(one.variant)) is not None
+        ),
     )
 
 
@@ -264,9 +267,10 @@ def _tier(variant: VariantFigures, gate: Gate, least: float) -> TierGateResult:
 
 
 def _drops(
-    variant: str, run: RunInfo, earlier: EarlierRuns, gate: Gate, store: RunStore
+    figures: VariantFigures, run: RunInfo, earlier: EarlierRuns, gate: Gate, store: RunStore
 ) -> Iterator[DropGateResult]:
     """The drop since the baseline, and since the best run: small drops in a row add up."""
+    variant = figures.variant
     result = DropGateResult(
         variant=variant, max_drop=gate.max_drop or 0.0, against=gate.baseline, rule=gate.rule
     )
@@ -281,7 +285,12 @@ def _drops(
         yield replace(result, problem=error.message, hint=error.hint, held="inconclusive")
     else:
         alpha = of_best if gate.baseline == "best" else gate.alpha
-        yield result if baseline is None else _drop(result, (baseline, run), alpha, store)
+        if baseline is not None:
+            yield _drop(result, (baseline, run), alpha, store)
+        elif figures.n_passed + figures.n_failed:
+            yield result
+        else:  # a first run passes, but only with something that later ones can fall from
+            yield replace(result, problem="no answer has a verdict", held="inconclusive")
     best = next(iter(ranked), None)
     if best is not None and (baseline is None or best.id != baseline.id):
         found = _drop(replace(result, against="best"), (best, run), of_best, store)

@@ -20,6 +20,7 @@ from judgekit.records import (
     OVERALL_SCORE,
     AssertionResult,
     Case,
+    JudgeFailure,
     Output,
     Record,
     Rubric,
@@ -32,6 +33,7 @@ from judgekit.scoring import (
     apply_calibration,
     assertion_share,
     conclude,
+    portable_judge_name,
     weighted_mean,
     with_repeat_confidence,
 )
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from judgekit.assertions import EvaluationPlan, StrategyOutcome
-    from judgekit.records import CaseResult, JsonObject, JudgeFailure, Judgment, RunInfo
+    from judgekit.records import CaseResult, JsonObject, Judgment, RunInfo
     from judgekit.store import AnswerProgress, StoredRuns
 
 _AnswerT = TypeVar("_AnswerT", bound="CaseResult | AnswerProgress")
@@ -190,7 +192,7 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     verdict = conclude(
         rubric,
         _with_confidence(_votes(result.judgments, run)),
-        result.failures,
+        result.failures if result.is_done else (*result.failures, *_missing_repeats(result, run)),
         case_id=result.case.id,
         variant=result.variant,
         # Without repeats a second answer is a second try, of which the last counts.
@@ -200,6 +202,20 @@ def _verdict(result: CaseResult, run: RunInfo) -> Verdict | None:
     )
     use = run.calibration
     return verdict if use is None else apply_calibration(verdict, rubric, use, panel=run.panel)
+
+
+def _missing_repeats(result: CaseResult, run: RunInfo) -> Iterator[JudgeFailure]:
+    """The repeats that are not judged yet, as failures, of questions of which some are."""
+    # They may decide otherwise, as failed ones may. A question without any judgment is undecided.
+    panel = judging_of_run(run)
+    n_repeats = {} if panel is None else {one.judge: one.repeats or 1 for one in panel.judges}
+    answers: Iterable[Judgment | JudgeFailure] = (*result.judgments, *result.failures)
+    n_known = Counter((one.judge, one.criterion, one.turn) for one in answers)
+    for (judge, criterion, turn), n in n_known.items():
+        missing = JudgeFailure(
+            criterion=criterion, kind="cancelled", message="not judged yet", judge=judge, turn=turn
+        )
+        yield from [missing] * (n_repeats.get(portable_judge_name(judge), 1) - n)
 
 
 def _votes(judgments: Sequence[Judgment], run: RunInfo) -> Sequence[Judgment]:

@@ -54,7 +54,8 @@ def convert_cases(
         if target is OWN_CASES:
             write_cases(beside, source.cases)
         elif isinstance(content := target.write(source), dict):
-            write_object(beside, content)
+            others = source.other_fields if source.form == form else {}
+            write_object(beside, {**content, **others})
         else:
             write_json_list(beside, content)
         if form == _FIRST_VERSION and source.skill_tests is not None:
@@ -100,17 +101,22 @@ def open_conversion_source(
         return formats.ConversionSource(path, datasets.open_cases(path))
     dataset = shape.read_or_refuse(document)
     cases = recorded.CaseSource(dataset.name, dataset.version, lambda: iter(dataset.cases))
+    others: JsonObject = {}
+    if isinstance(value, dict) and shape.fields:
+        others = {name: item for name, item in value.items() if name not in shape.fields}
     if shape.name not in _SKILL_TESTS:
         if shape.is_suite:
             return formats.ConversionSource(path, cases, suite_fields=_suite_fields(path))
         listed: JsonValue = [value] if isinstance(value, dict) else value
         if isinstance(value, dict):
             listed = next((value[name] for name in formats.RECORD_LISTS if name in value), listed)
-        records = filter(formats.is_quality_record, formats.objects_in(listed))
-        return formats.ConversionSource(path, cases, quality_records=tuple(records))
-    is_old = formats.is_skill_tests_v1(value) or not isinstance(value, dict)
-    whole = formats.upgrade_skill_tests(value) if is_old or not isinstance(value, dict) else value
-    return formats.ConversionSource(path, cases, skill_tests=whole, is_upgraded=is_old)
+        records = tuple(filter(formats.is_quality_record, formats.objects_in(listed)))
+        return formats.ConversionSource(
+            path, cases, quality_records=records, form=shape.name, other_fields=others
+        )
+    whole = value if isinstance(value, dict) and not formats.is_skill_tests_v1(value) else None
+    whole = formats.upgrade_skill_tests(value) if whole is None else whole
+    return formats.ConversionSource(path, cases, skill_tests=whole, other_fields=others)
 
 
 _LONGEST = 200
@@ -164,9 +170,7 @@ def _same(before: JsonValue, after: JsonValue) -> bool:
     return canonical_json(before) == canonical_json(after) if before == after else False
 
 
-_OF_TESTS = ("profile", "settings", "setup", "teardown", "suites")
-
-# Formats that have a place for all of that, or report it as lost.
+# Formats that have a place for all others of such tests, or report them as lost.
 _SKILL_TESTS = frozenset({"skill-tests", _FIRST_VERSION})
 _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 
@@ -174,7 +178,9 @@ _OF_CASES = frozenset({"test-case", "rubric", "rubric-criterion"})
 def omitted_content(source: formats.ConversionSource, path: Path, form: str) -> tuple[str, ...]:
     """The content of the source, beside its cases, that is not in the written file."""
     lost: list[str] = []
-    again, cases = datasets.open_cases(path), source.cases
+    again = cases = source.cases
+    with suppress(InputError):  # the losses name it where it could not be read again
+        again = datasets.open_cases(path)
     whole = source.path.absolute()
     if source.is_suite or source.suite_fields is not None:
         lost.append("the suite's variants, judges and settings")
@@ -183,9 +189,9 @@ def omitted_content(source: formats.ConversionSource, path: Path, form: str) -> 
         lost.append(f"the name {cases.name!r}")
     if cases.version != again.version and not (source.is_suite or source.skill_tests):
         lost.append(f"the version {cases.version!r}")
-    if source.skill_tests is not None and not (source.is_upgraded or form in _SKILL_TESTS):
-        present = [name for name in _OF_TESTS if source.skill_tests.get(name)]
-        lost += [f"`{name}` of the tests" for name in present]
+    if source.form != form and (source.skill_tests is None or form not in _SKILL_TESTS):
+        whose = "file" if source.skill_tests is None else "tests"
+        lost += [f"`{name}` of the {whose}" for name, item in source.other_fields.items() if item]
     # The quality format contains all objects unchanged.
     if form != "quality":
         kinds = Counter(str(record["type"]) for record in source.quality_records)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from judgekit import assertions, evaluation, formats, records
 from judgekit.atomic_write import atomic_writer, check_output_path, write_text_atomically
 from judgekit.errors import InputError
-from judgekit.formats import Format
+from judgekit.formats import TYPED_SUFFIX, Format, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -131,7 +131,7 @@ def write_cases(path: Path, cases: CaseSource) -> None:
             if suffix == ".parquet":
                 formats.write_parquet(file, dict.fromkeys(columns, "string"), rows)
             else:
-                formats.write_csv(file, columns, rows, is_data=True)
+                write_csv(file, columns, rows, is_data=True)
     else:
         listed: list[JsonValue] = [case.to_json() for case in cases]
         whole: JsonObject = {"name": cases.name, "version": cases.version, "cases": listed}
@@ -149,18 +149,14 @@ def case_columns(cases: Iterable[Case]) -> list[str]:
             is_absent = value is None and name != "input"
             if not is_absent and (not isinstance(value, str) or value == ""):
                 typed.add(name)
-    return [
-        f"{name}{formats.TYPED_SUFFIX}" if name in typed else name
-        for name in _FIELDS
-        if name in used
-    ]
+    return [f"{name}{TYPED_SUFFIX}" if name in typed else name for name in _FIELDS if name in used]
 
 
 def _row(case: Case, columns: Sequence[str]) -> dict[str, str | None]:
     whole = case.to_json()
     row: dict[str, str | None] = {}
     for column in columns:
-        name = column.removesuffix(formats.TYPED_SUFFIX)
+        name = column.removesuffix(TYPED_SUFFIX)
         text = _text(whole.get(name)) if whole.get(name) not in ([], {}) else None
         if name != column:
             text = json.dumps(whole[name], ensure_ascii=False) if name in whole else None
@@ -221,7 +217,7 @@ def _write_strategies(path: Path, run: RunInfo, answers: Iterable[Outcome]) -> N
         for row in rows
     )
     with atomic_writer(path) as file:
-        formats.write_csv(file, STRATEGY_COLUMNS, cells, is_data=True)
+        write_csv(file, STRATEGY_COLUMNS, cells, is_data=True)
 
 
 STRATEGIES = RunFormat(

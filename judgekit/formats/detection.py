@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -111,9 +111,11 @@ class ConversionSource:
     cases: CaseSource  # can be iterated several times
     # The whole file where it is an `eval/tests.json`, converted to version 2.
     skill_tests: JsonObject | None = None
-    is_upgraded: bool = False  # whether that was of version 1, which has nothing but tests
     # All objects of the file, where it is of a quality memory.
     quality_records: tuple[JsonObject, ...] = ()
+    form: str | None = None  # the name of its format, where cases are written in that too
+    # The fields of the file that neither its cases nor their dataset have.
+    other_fields: JsonObject = field(default_factory=dict)
     is_suite: bool = False  # whether it is one of judgekit's suites already
     # The fields of a suite, where a file also says how its cases are run.
     suite_fields: JsonObject | None = None
@@ -146,6 +148,8 @@ class Format:
     summary: str = ""
     suffixes: tuple[str, ...] = (".json",)
     writer: str | None = None
+    # The fields that its cases and their dataset have, where others are kept or listed as lost.
+    fields: frozenset[str] = frozenset()
     remedy: str = "it holds results, not cases"
 
     def read(self, document: ParsedDocument) -> ForeignFile:
@@ -227,6 +231,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests",
         summary="eval/tests.json, version 2",
         writer="skill_tests:write_skill_tests",
+        fields=frozenset({"version", "testCases"}),
     ),
     Format(
         "an eval/tests.json, version 1 (name, input, expectedOutput)",
@@ -236,6 +241,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-tests-v1",
         summary="tests.json, version 1",
         writer="skill_tests:write_first_version",
+        fields=frozenset({"version", "tests"}),
     ),
     Format(
         "a skill's evals.json (skill, cases with expectations)",
@@ -247,6 +253,7 @@ FORMATS: tuple[Format, ...] = (
         name="skill-evals",
         summary="a skill's evals.json",
         writer="skill_evals:write_skill_evals",
+        fields=frozenset({"version", "skill", "cases"}),
     ),
     Format(
         "a workflow dataset (workflowName, cases)",
@@ -255,6 +262,7 @@ FORMATS: tuple[Format, ...] = (
         name="workflow",
         summary="a workflow dataset with assertions",
         writer="skill_evals:write_workflow_dataset",
+        fields=frozenset({"id", "workflowName", "version", "cases"}),
     ),
     Format(
         "an object of a quality memory (type, fields)",

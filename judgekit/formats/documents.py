@@ -147,7 +147,10 @@ def _read_yaml(text: str, path: Path) -> ParsedDocument:
         if mark is None:
             raise DatasetError(message, path=path) from None
         where = f"{message} (column {mark.column + 1})"
-        hint = _pair_hint(_YAML_BREAK.split(text), mark.line) if _NO_PAIR in message else None
+        lines = _YAML_BREAK.split(text)
+        hint = _pair_hint(lines, mark.line) if _NO_PAIR in message else None
+        if lines[mark.line : mark.line + 1] and lines[mark.line][mark.column :].startswith("\t"):
+            hint = "indent with spaces: YAML allows no tabs here"
         raise DatasetError(where, path=path, line=mark.line + 1, hint=hint) from None
     except (yaml.YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -91,9 +91,20 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "null"),
 )
 
+# What to write in a field whose purpose others have in formats that users know.
+_MISSING = {
+    "question": "write what the judge is to decide; it does not see `description`",
+    "scale": "for example `one_to_five` or {min: 1, max: 5, integer: true}",
+}
+# How fields are written that others know in other forms.
+_FORMS = {
+    "cases": "name a file of cases by `dataset`",
+    "variants": "write `- {id: v1, outputs: outputs.jsonl}`",
+    "criteria": 'write `- {name: polite, question: "Is it polite?", scale: binary}`',
+    "scale": "write `- {value: 1, description: what a 1 is like}`",
+    "rubric": "name the file of a rubric, or a shipped rubric",
+}
 # What a field must be, by the first word of pydantic's name of the error: `int_parsing`.
-# A field whose purpose others have in formats that users know.
-_MISSING = {"question": "write what the judge is to decide; it does not see `description`"}
 _WANTED = {
     "string": "a text", "float": "a number", "finite": "a finite number", "int": "a whole number",
     "bool": "true or false", "tuple": "a list", "list": "a list", "dict": "a mapping of fields",
@@ -101,9 +112,9 @@ _WANTED = {
 }  # fmt: skip
 
 _LIMITS = {
-    "greater_than_equal": "must be {ge} or more, not {value}",
-    "greater_than": "must be more than {gt}, not {value}",
-    "less_than_equal": "must be {le} or less, not {value}",
+    "greater_than_equal": "must be {ge:g} or more, not {value}",
+    "greater_than": "must be more than {gt:g}, not {value}",
+    "less_than_equal": "must be {le:g} or less, not {value}",
     "literal_error": "must be {expected}, not {value}",
     "too_short": "must not be empty",
 }
@@ -156,13 +167,14 @@ def validation_faults(
     for detail in details[:_MOST]:
         if detail["type"] == "too_short" and detail["input"]:
             continue  # its items are invalid, and each of them is reported
+        if detail["type"] == "missing" and as_mapping(detail["input"]).get("levels"):
+            continue  # an end of a scale, which its levels would give if they were valid
         where = _place(detail, value)
         fault = None
         if detail["type"] == "less_than_equal" and where[-1:] in _THRESHOLDS:
             fault = threshold_fault(where, detail["input"], _scales_beside(where, value))
         if fault is None:
-            known = field_names(model, where[:-1])
-            fault = _fault(detail, where, known, synonyms or {})
+            fault = _fault(detail, where, model, synonyms or {})
         faults.setdefault((fault.where, fault.message), fault)
     n_more = max(0, len(details) - _MOST)
     more = [FieldFault((), f"and {n_more:,} more are wrong with it")] if n_more else []
@@ -172,15 +184,12 @@ def validation_faults(
 def suggest_name(name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
     """A hint with the names that a misspelt one may mean."""
     names = sorted(known)
-    other = {alias: own for alias, own in (synonyms or {}).items() if own in names}
-    folded = {_fold(candidate): candidate for candidate in (*other, *names)}
-    # A known synonym is the answer, however different its spelling.
-    meant = other.get(name)
-    near = [] if meant is None else [meant]
-    near += [folded[key] for key in difflib.get_close_matches(_fold(name), folded, n=3)]
-    unique = list(dict.fromkeys(f"`{candidate}`" for candidate in near))
-    if unique:
-        return f"did you mean {' or '.join(unique)}?"
+    others = {alias: own for alias, own in (synonyms or {}).items() if own in names}
+    if name in others:  # however different its spelling
+        return f"did you mean `{others[name]}`?"
+    folded = {_fold(candidate): candidate for candidate in (*others, *names)}
+    if near := difflib.get_close_matches(_fold(name), folded, n=3):
+        return f"did you mean {' or '.join(f'`{folded[key]}`' for key in near)}?"
     return known_names(names)
 
 
@@ -230,7 +239,7 @@ def _step(here: JsonValue, part: str | int) -> tuple[bool, JsonValue]:
 
 
 def _fault(
-    detail: ErrorDetails, where: KeyPath, known: Iterable[str], synonyms: Mapping[str, str]
+    detail: ErrorDetails, where: KeyPath, model: type[Record], synonyms: Mapping[str, str]
 ) -> FieldFault:
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in where)
     field = f"`{''.join(parts).removeprefix('.')}`" if where else "the whole"
@@ -239,8 +248,7 @@ def _fault(
     if kind == "missing":
         return FieldFault(where, f"the field {field} is missing", _MISSING.get(str(where[-1])))
     if kind == "extra_forbidden":
-        others = [name for name in known if name != where[-1]]
-        remedy = suggest_name(str(where[-1]), others, synonyms)
+        remedy = _meant_field(where, model, synonyms)
         return FieldFault(where, f"the field {field} is not known", remedy)
     if kind == "value_error":
         message, _, hint = detail["msg"].removeprefix("Value error, ").partition("\n  ")
@@ -249,11 +257,30 @@ def _fault(
     # YAML reads an unquoted 1.0 as a number where a text is wanted.
     if kind == "string_type" and isinstance(value, int | float) and not _is_huge(value):
         remedy = f'put it in quotes: "{str(value)[:_SHOWN]}"'
-    elif kind in {"tuple_type", "list_type"} and isinstance(value, str):
-        remedy = "write it as a list"
+    elif kind in _FORM_FAULTS:
+        is_list = kind in {"tuple_type", "list_type"}
+        names = (str(part) for part in reversed(where) if isinstance(part, str))
+        fallback = "write it as a list" if is_list and isinstance(value, str) else None
+        remedy = _FORMS.get(next(names, ""), fallback)
     return FieldFault(where, f"{field} {_demand(detail)}", remedy)
 
 
+def _meant_field(where: KeyPath, model: type[Record], synonyms: Mapping[str, str]) -> str:
+    """A hint with the fields that an unknown one may mean, in its place or elsewhere."""
+    name = str(where[-1])
+    here = [known for known in field_names(model, where[:-1]) if known != name]
+    paths = {path: path.rpartition(".")[2] for path in _field_paths(model)}
+    meant = {name} & set(paths.values())
+    if not meant and not is_near_name(name, (*here, *synonyms)):
+        meant = set(difflib.get_close_matches(name, set(paths.values()), n=1, cutoff=0.8))
+    if name in synonyms or not meant:
+        return suggest_name(name, here, synonyms)
+    there = sorted((path for path in paths if paths[path] in meant), key=lambda at: at.count("."))
+    listed = [f"`{path}`" + ("" if "." in path else " at the top level") for path in there]
+    return f"did you mean {' or '.join(listed[:3])}?"
+
+
+_FORM_FAULTS = frozenset({"tuple_type", "list_type", "model_type", "dict_type", "string_type"})
 _QUOTED = re.compile(r"`([\w.\[\]]+)`")
 
 
@@ -302,6 +329,14 @@ def _by_name(model: type[Record]) -> dict[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
+def _field_paths(model: type[Record], above: str = "") -> Iterator[str]:
+    """The paths of a record's fields and of those of the records in it, as `settings.repeats`."""
+    for name, field in _by_name(model).items():
+        yield above + name
+        if (record := _record_in(field.annotation)) is not None:
+            yield from _field_paths(record, f"{above}{name}.")
+
+
 def _record_in(annotation: object) -> type[Record] | None:
     """The first record named in an annotation such as `tuple[Level, ...] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Record):
@@ -331,7 +366,7 @@ def threshold_fault(where: KeyPath, value: JsonValue, scales: Iterable[Scale]) -
     return FieldFault(where, message, remedy)
 
 
-_THRESHOLDS = (("pass_threshold",), ("pass_value",))
+_THRESHOLDS = (("pass_threshold",), ("pass_value",), ("threshold",))
 
 
 def _scales_beside(where: KeyPath, value: JsonValue) -> Iterator[Scale]:

@@ -117,7 +117,10 @@ class _Config:
         if isinstance(default, str):
             # Every case needs it: unlike one file of tests it cannot be left out.
             read = self._in_file(default, ("defaultTest",), self.reading.add)
-            default = read[0] if len(read) == 1 else None
+            default = read[0] if len(read) == 1 else [*read] or None
+        if not isinstance(default, dict | None):
+            fault = f"`defaultTest` is one test, not {json_kind(default)}"
+            self.reading.add(("defaultTest",), fault)
         default = as_mapping(default)
         written = self._fields.get("tests")
         if written is None and self._fields.get("scenarios") is None:
@@ -331,9 +334,14 @@ class _Config:
                 self._missing.append((at, message, remedy))
 
         names: JsonValue = [listed] if isinstance(listed, str) else listed
-        if isinstance(names, list) and is_text_list(names):
-            read = [one for name in names for one in self._in_file(str(name), at, lose)]
-            listed = {name: value for fields in read for name, value in fields.items()}
+        # Variables of a default test beside those of the test, where only one are of a file.
+        if isinstance(names, list) and {str} <= {*map(type, names)} <= {str, dict}:
+            read = [
+                self._in_file(one, at, lose) if isinstance(one, str) else [as_mapping(one)]
+                for one in names
+            ]
+            every = itertools.chain.from_iterable(read)
+            listed = {name: value for fields in every for name, value in fields.items()}
         if listed is None:
             return {}
         if not isinstance(listed, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from dataclasses import dataclass, replace
@@ -52,7 +51,10 @@ _SETTINGS = frozenset({"type", "value", "threshold", "weight", "metric", "transf
 _METEOR = ("alpha", "beta", "gamma")
 _NOT = "not-"
 _CALLS = frozenset(name for name in MODEL_FREE_ASSERTIONS if name.startswith("is-valid-"))
-_NEVER_EMPTY = frozenset({"contains", "icontains", "starts-with", "regex"})
+_NEVER_EMPTY = frozenset({
+    "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
+    "regex", "starts-with",
+})  # fmt: skip
 _SQL = frozenset({"is-sql", "contains-sql"})
 _ONE_REFERENCE = "rouge-n"
 # Parameters with which an assertion gives the scores of promptfoo.
@@ -299,8 +301,8 @@ class AssertionReader:
     ) -> None:
         """Add weight and metric to a spec, and list settings that are not imported."""
         spec |= item.settings("weight")
-        if isinstance(item.fields.get("metric"), str):
-            spec["description"] = item.fields["metric"]
+        if isinstance(metric := item.fields.get("metric"), str):
+            spec["description"] = metric
         self._leave_out_settings(item, more)
 
     def _compare(self, item: _Assertion, checks: PromptfooChecks) -> None:
@@ -382,6 +384,10 @@ class AssertionReader:
             # Without a threshold all members must pass, as they must without the set.
             if is_scored:
                 share_weight(inner.criteria, item.fields.get("weight"))
+            if isinstance(metric := item.fields.get("metric"), str):
+                for member in inner.assertions:
+                    member.setdefault("description", metric)
+            self._leave_out_settings(item, frozenset({"assert"}))
             checks.assertions += inner.assertions
             checks.places += inner.places
             checks.criteria += inner.criteria
@@ -389,7 +395,9 @@ class AssertionReader:
         elif inner.assertions:
             # Under the threshold of its test, too, a set counts as one check of its own weight.
             spec: JsonObject = {"type": "all", "assertions": [*inner.assertions], "scored": True}
-            checks.add(spec | item.settings("threshold", "weight"), item.at)
+            spec |= item.settings("threshold")
+            self._describe(spec, item, frozenset({"assert"}))
+            checks.add(spec, item.at)
 
     def _leave_out_settings(self, item: _Assertion, more: frozenset[str] = frozenset()) -> None:
         known = _SETTINGS | more | {*(_METEOR if item.plain == "meteor" else ())}
@@ -407,8 +415,8 @@ def _value_fault(plain: str, value: JsonValue) -> tuple[str, str] | None:
     if plain in _CALLS and value is None:
         remedy = "copy the `tools` of the provider's configuration"
         return "it needs a `value`, the schemas of the tools", remedy
-    if plain in _NEVER_EMPTY and not value and value is not None:
-        return "its `value` is empty, so that every output would meet it", "write the `value`"
+    if plain in _NEVER_EMPTY and value is not None and not all(one_or_several(value) or [""]):
+        return "its `value` is empty, so it says nothing about an output", "write the `value`"
     try:
         re.compile(value if plain == "regex" and isinstance(value, str) else "")
     except (re.error, OverflowError, RecursionError) as error:
@@ -463,9 +471,11 @@ _ELEMENTS = "requiredElements"
 def converted_value(name: str, value: JsonValue) -> JsonValue:
     """The value of an assertion of promptfoo in the form it has here."""
     # A number stands for its digits, `a, "b, c"` for a list of texts, the text of a JSON Schema in
-    # JSON or YAML for the schema, and `{requiredElements: […]}` for the list.
+    # JSON or YAML for the schema (an empty one for none), and `{requiredElements: […]}` for the
+    # list.
     if name in _SCHEMAS:
-        return as_draft(_schema(value) if isinstance(value, str) else value)
+        schema = _schema(value) if isinstance(value, str) and value else value
+        return None if schema == "" else as_draft(schema)
     if name in _LIST_VALUED:
         return _texts(value)
     if name in _SEVERAL and isinstance(value, list):
@@ -480,11 +490,17 @@ def _texts(value: JsonValue) -> JsonValue:
         value = value[_ELEMENTS]
     if isinstance(value, list):
         return [_text(item) for item in value]
-    text = _text(value)
-    if not isinstance(text, str):
+    if not isinstance(text := _text(value), str):
         return value
-    cells = [cell for row in csv.reader([text], skipinitialspace=True) for cell in row]
-    return [cell.strip() for cell in cells if cell.strip()]
+    cells = [
+        _QUOTE.sub(lambda s: s[1] or '"', one) or two.strip() for one, two in _CELL.findall(text)
+    ]
+    return [cell for cell in cells if cell]
+
+
+# A part of a text between commas, which stand for themselves within quotation marks.
+_CELL = re.compile(r'\s*+(?:"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)"\s*+(?=,|\Z)|([^,]+))', re.DOTALL)
+_QUOTE = re.compile(r'\\(["\\])|""')
 
 
 def _text(value: JsonValue) -> JsonValue:

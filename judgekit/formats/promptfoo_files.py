@@ -17,7 +17,7 @@ from judgekit.errors import DatasetError
 from judgekit.formats.attachments import AttachmentError, FolderAttachments, safe_file_name
 from judgekit.formats.foreign_file import NEEDS_SCRIPTS
 from judgekit.formats.promptfoo_vocabulary import KNOWN_ASSERTIONS
-from judgekit.formats.text import as_mapping, javascript_text
+from judgekit.formats.text import as_mapping, javascript_text, one_or_several
 from judgekit.records import JsonObject
 
 if TYPE_CHECKING:
@@ -153,6 +153,8 @@ def merged_test(first: JsonObject, second: JsonObject) -> JsonObject:
         one, other = first.get(name), second.get(name)
         if isinstance(one, dict) and isinstance(other, dict):
             merged[name] = {**one, **other}
+        elif name == "vars" and one and other:  # files of variables, which are read later
+            merged[name] = [*one_or_several(one), *one_or_several(other)]
     one, other = first.get("assert"), second.get("assert")
     if isinstance(one, list) and isinstance(other, list):
         merged["assert"] = [*one, *other]
@@ -171,7 +173,6 @@ _ASSERTION = re.compile(
 )
 
 _SHORT = {"fn": "javascript", "eval": "javascript", "grade": "llm-rubric"}
-_LIST_CELLS = frozenset({"contains-all", "contains-any", "icontains-all", "icontains-any"})
 _NUMBERS = frozenset({"latency", "cost", "levenshtein"})
 
 
@@ -225,9 +226,7 @@ def assertion_of_text(text: str) -> JsonObject:
     if match["threshold"] is not None:
         stated = float(match["threshold"])  # a distance is a whole number
         found["threshold"] = int(stated) if plain == "levenshtein" else stated
-    if plain in _LIST_CELLS:
-        found["value"] = [part.strip() for part in value.split(",")]
-    elif plain in _NUMBERS and match["threshold"] is None:
+    if plain in _NUMBERS and match["threshold"] is None:
         found["threshold"] = _number(value)
     elif value:
         found["value"] = value

@@ -150,7 +150,8 @@ def _scale(value: object) -> object:
             return shipped_scale(value)
         except UnknownNameError as error:
             # As a ValueError it has a place in the file that the scale is read from.
-            raise ValueError(str(error)) from error
+            own = "write a scale of your own as {min: 1, max: 5, integer: true}"
+            raise ValueError(f"{error}; {own}") from error
     if isinstance(value, list | tuple):
         return {"levels": value}
     return value

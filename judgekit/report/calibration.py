@@ -70,7 +70,9 @@ def calibration_document(
     own = [part for part in parts if part.name != free_name(_ALL_CRITERIA, report.criteria)]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
-    right = _RIGHT["pairwise" if is_pairwise else report.options.right]
+    # Categories do not pass, and none is near another one.
+    by_label = "exact" if report.options.categories else report.options.right
+    right = _RIGHT["pairwise" if is_pairwise else by_label]
     segments = _segment_blocks(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
@@ -181,9 +183,10 @@ def _agreement_table(parts: Sequence[CriterionCalibration], *, is_weighted: bool
     notes = [f"kappa: agreement beyond chance{weights}; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
-    if parts[0].n_judge_missing:
-        items = numbers.format_count(parts[0].n_judge_missing, "labelled item")
-        notes.append(f"the judge gave no usable answer on {items}")
+    for part in parts:
+        if part.n_judge_missing:
+            items = numbers.format_count(part.n_judge_missing, "labelled item")
+            notes.append(f"{part.name}: the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
     has_bias = is_weighted or not all(isnan(part.leniency.bias.value) for part in parts)
     notes += [difference_unit({part.name: part.scale for part in parts})] if has_bias else []
@@ -285,11 +288,11 @@ def _rank_agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
 def _correction_table(parts: Sequence[CriterionCalibration]) -> Table:
     """The judge's rate over all it judged, and the rate corrected by the labels."""
     figures = {part.name: part.corrected_rate or part.corrected_mean for part in parts}
+    # Of categories there is no figure to correct.
+    shown = {k: v for k, v in figures.items() if v.n_unlabelled and v.estimator != "none"}
     has_threshold = parts[0].threshold is not None
     title = "Pass rate over all judged outputs" if has_threshold else "How often A wins"
-    return correction_table(
-        {name: found for name, found in figures.items() if found.n_unlabelled}, title
-    )
+    return correction_table(shown, title)
 
 
 def correction_table(

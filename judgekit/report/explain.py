@@ -77,26 +77,21 @@ def _word(name: str) -> str:
 
 
 def _conclusion(variance: ExplainedVariance, curves: Sequence[SizeCurve]) -> str:
-    answers = numbers.format_count(variance.n_answers, "answer")
+    answers = numbers.format_count(_n_complete(variance), "answer")
     text = f"nothing that is known varies between the {answers}"
     if "score" in variance.left_out:
         text = f"the score is the same for all {answers}"
-    if variance.shares is not None:
-        text = f"{variance.shares.r2:.0%} of the variance of {answers} goes with what is known"
+    if (found := variance.shares) is not None:
+        text = f"{found.r2:.0%} of the variance of {answers} goes with what is known"
         above = [
-            (share, name)
-            for name, share, low, floor in zip(
-                variance.names,
-                variance.shares.lmg,
-                variance.shares.low,
-                variance.shares.noise_floor,
-                strict=True,
-            )
-            if low > floor
+            (found.lmg[k], name)
+            for k, name in enumerate(variance.names)
+            if found.low[k] > found.noise_floor[k]
         ]
         if above:
             share, name = max(above)
-            text += f", most of it with {_word(name)} ({share:.0%})"
+            most = "most of it" if 2 * share > found.r2 else "more than by chance"
+            text += f", {most} with {_word(name)} ({share:.0%})"
         else:
             text += ", none of it more than chance would give"
     return "; ".join([text, *map(_curve_words, curves)])
@@ -118,7 +113,7 @@ def _shares(variance: ExplainedVariance) -> Table | None:
         return None
 
     def share(k: int) -> Cell:
-        low, high, n = found.low[k], found.high[k], variance.n_answers
+        low, high, n = found.low[k], found.high[k], _n_complete(variance)
         known = Estimate(value=found.lmg[k], low=low, high=high, n=n, method="Shapley shares")
         # Its interval has a column of its own.
         return Cell(f"{found.lmg[k]:.1%}", estimate=known, reference=found.noise_floor[k])
@@ -131,8 +126,16 @@ def _shares(variance: ExplainedVariance) -> Table | None:
         "alone": lambda k: f"{found.first[k]:.1%}",
         "beside all others": lambda k: f"{found.last[k]:z.1%}",
     }
-    notes = () if found.note is None else (found.note,)
-    return table_of(range(len(variance.names)), columns, notes=notes)
+    notes = [] if found.note is None else [found.note]
+    if found.n_missing:
+        incomplete = numbers.format_count(found.n_missing, "answer")
+        notes.append(f"{incomplete} left out, of which something is unknown")
+    return table_of(range(len(variance.names)), columns, notes=tuple(notes))
+
+
+def _n_complete(variance: ExplainedVariance) -> int:
+    """Answers of which everything is known; the others are left out."""
+    return variance.n_answers - (0 if variance.shares is None else variance.shares.n_missing)
 
 
 def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:
@@ -144,7 +147,8 @@ def _variance_json(variance: ExplainedVariance) -> dict[str, object] | None:
         name: {part: getattr(found, part)[k] for part in parts}
         for k, name in enumerate(variance.names)
     }
-    return {"r2": found.r2, "adjusted_r2": found.adjusted_r2, "shares": shares, "note": found.note}
+    figures = {"r2": found.r2, "adjusted_r2": found.adjusted_r2, "shares": shares}
+    return {**figures, "n_missing": found.n_missing, "note": found.note}
 
 
 def _curve(curve: SizeCurve) -> Section:
@@ -211,9 +215,5 @@ def _sides(sides: Sequence[SideDifference]) -> Table:
 
 
 def _difference(one: SideDifference) -> str:
-    digits = 6 if one.measure == "cost_usd" else 1
-    found = one.estimate
-    if isnan(found.low):
-        return f"{found.value:+,.{digits}f} (the same for every case)"
-    ends = ", ".join(f"{end:+,.{digits}f}" for end in (found.low, found.high))
-    return f"{found.value:+,.{digits}f} [{ends}]"
+    text = numbers.format_difference(one.estimate, 6 if one.measure == "cost_usd" else 1)
+    return f"{text} (the same for every case)" if isnan(one.estimate.low) else text

@@ -5,7 +5,7 @@ Texts are in `message`, layout in `terminal`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from math import isnan
 from typing import TYPE_CHECKING
@@ -28,9 +28,9 @@ DASH = "\N{EN DASH}"
 PRICE_UNKNOWN = "price unknown"
 
 
-def format_rate(estimate: Estimate) -> str:
+def format_rate(estimate: Estimate, digits: int = 0) -> str:
     """A rate with its interval: `58 % [32, 81]`."""
-    return _with_interval(estimate, 0, times=100, unit=" %")
+    return _with_interval(estimate, digits, times=100, unit=" %")
 
 
 def format_rate_words(estimate: Estimate) -> str:
@@ -42,7 +42,7 @@ def format_rate_words(estimate: Estimate) -> str:
 
 def format_rate_range(low: float, high: float, word: str = "to") -> str:
     """The least and the most that a rate can be: `32 to 81 %`."""
-    digits = _digits_apart(low * 100, high * 100, 0)
+    digits = digits_beside((low * 100,), high * 100, 0)
     return f"{low * 100:.{digits}f} {word} {high * 100:.{digits}f} %"
 
 
@@ -51,14 +51,28 @@ def format_mean(estimate: Estimate, digits: int = 2) -> str:
     return _with_interval(estimate, digits)
 
 
-def format_difference(estimate: Estimate) -> str:
+def format_mean_beside(estimate: Estimate, limit: float) -> str:
+    """The same, written apart from a limit that its numbers are not: `0.696 [0.550, 0.870]`."""
+    known = estimate.value, estimate.low, estimate.high
+    return format_mean(estimate, digits_beside(known, limit, 2))
+
+
+def format_difference(estimate: Estimate, digits: int = 2) -> str:
     """A difference with its interval: `+0.12 [-0.05, +0.29]`."""
-    return _with_interval(estimate, 3 if estimate.high - estimate.low < _NARROW else 2, sign="+")
+    digits = max(digits, 3) if estimate.high - estimate.low < _NARROW else digits
+    return _with_interval(estimate, _digits_of_difference(estimate, digits), sign="+,")
 
 
 def format_rate_difference(estimate: Estimate) -> str:
     """A difference of shares in hundredths, with its interval: `+35 % [+20, +50]`."""
-    return _with_interval(estimate, 0, sign="+", times=100, unit=" %")
+    digits = _digits_of_difference(estimate, 2) - 2
+    return _with_interval(estimate, digits, sign="+", times=100, unit=" %")
+
+
+def _digits_of_difference(estimate: Estimate, digits: int) -> int:
+    """As many digits, or a few more, as it takes to show that an interval leaves out 0."""
+    leaves_out = estimate.low > 0 or estimate.high < 0
+    return digits_beside((estimate.low, estimate.high) if leaves_out else (), 0.0, digits)
 
 
 def format_usd(amount: float | None, *, unknown: bool = False) -> str:
@@ -143,7 +157,8 @@ def _with_interval(
 
 def _rounded(estimate: Estimate, digits: int, *, sign: str = "", times: int = 1) -> list[str]:
     """The value and the ends of its interval."""
-    digits = _digits_apart(estimate.low * times, estimate.high * times, digits)
+    # A rounded interval must not have the width 0, which would claim certainty.
+    digits = digits_beside((estimate.low * times,), estimate.high * times, digits)
 
     def written(amount: float) -> str:
         rounded = round(amount * times, digits)
@@ -153,11 +168,12 @@ def _rounded(estimate: Estimate, digits: int, *, sign: str = "", times: int = 1)
     return [written(amount) for amount in (estimate.value, estimate.low, estimate.high)]
 
 
-def _digits_apart(low: float, high: float, digits: int) -> int:
-    """As many digits, or a few more, as it takes to show that two numbers differ."""
-    # A rounded interval must not have the width 0, which would claim certainty.
+def digits_beside(amounts: Iterable[float], limit: float, digits: int) -> int:
+    """As many digits, or a few more, as it takes to show that amounts are not a limit."""
+    # `0.70` that fails a limit of 0.7 would look like an error.
+    others = [amount for amount in amounts if round(amount - limit, 9)]
     longer = range(digits, digits + _MORE_DIGITS)
-    return next((n for n in longer if round(low, n) != round(high, n)), digits)
+    return next((n for n in longer if all(round(x, n) != round(limit, n) for x in others)), digits)
 
 
 _NUMBER_UNITS = ((1_000_000_000, "B"), (1_000_000, "M"))
@@ -193,7 +209,7 @@ def compact_usd(amount: float) -> str:
     return f"${amount:,.0f}" if amount >= _NO_CENTS_USD else format_usd(amount)
 
 
-_SMALLEST_P = 0.001
+_SMALLEST_P, _USUAL_ALPHA = 0.001, 0.05
 
 
 def nan_to_null(value: object) -> object:
@@ -211,7 +227,8 @@ def format_p_value(p: float | None, adjusted: float | None = None) -> str:
     p = p if adjusted is None else adjusted
     if p is None:
         return DASH
-    return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.3f}"
+    digits = digits_beside((p,), _USUAL_ALPHA, 3)
+    return f"< {_SMALLEST_P:g}" if p < _SMALLEST_P else f"{p:.{digits}f}"
 
 
 def format_share(share: float) -> str:

@@ -498,7 +498,7 @@ def _cost(variant: VariantFigures) -> str:
 def _coverage_text(one: CoverageGateResult) -> str:
     only = "" if one.held == "passed" else "only "
     share = f"{one.n_decided:,} of {numbers.format_count(one.n_answers, 'answer')}"
-    return f"{one.variant}: {only}{share} have a verdict, {one.least:.0%} required"
+    return f"{one.variant}: {only}{share} have a verdict, {one.least * 100:g} % required"
 
 
 def gate_lines(gate: GateResult) -> list[LabelledText]:
@@ -548,13 +548,15 @@ def _tier_text(one: TierGateResult) -> str:
     result = f"{what}: {words} {one.tier or 'the threshold'}"
     if isnan(one.value.value):
         return f"{result}: no answer has a value, {one.least:g} required"
-    value = numbers.format_mean(one.value)
+    value = numbers.format_mean_beside(one.value, one.least)
     text = f"{result}: value {value}, {one.least:g} required{_RULE_WORDS[one.rule]}"
     if one.held != "inconclusive":
         return text
     if one.n_without:
         n = numbers.format_count(one.n_without, "answer")
-        return f"{text}; {n} without a value counted as 0 and as 1: {one.low:.2f} to {one.high:.2f}"
+        digits = numbers.digits_beside((one.low, one.high), one.least, 2)
+        bounds = f"{one.low:.{digits}f} to {one.high:.{digits}f}"
+        return f"{text}; {n} without a value counted as 0 and as 1: {bounds}"
     return f"{text}; more cases are needed"
 
 
@@ -581,10 +583,13 @@ def _drop_text(one: DropGateResult) -> str:
     e = one.change
     cases = numbers.format_count(e.n, "case")
     which = "the best run " if one.against == "best" else ""
-    change = f"{numbers.format_difference(e)} since {which}{one.baseline} ({cases})"
+    digits = numbers.digits_beside((e.value,), -one.max_drop, 2)
+    change = f"{numbers.format_difference(e, digits)} since {which}{one.baseline} ({cases})"
     # The allowed drop is in points, the critical one a share of the earlier rate.
     lost = ""
     if one.relative is not None and one.relative > 0:
-        lost = f", {one.relative:.0%} of the rate{' (critical)' if one.is_critical else ''}"
+        digits = numbers.digits_beside((one.relative,), 0.1, 2) - 2
+        critical = " (critical)" if one.is_critical else ""
+        lost = f", {one.relative:.{digits}%} of the rate{critical}"
     text = f"{variant} {words}: {change}{lost}, {allowed}"
     return text + (undecided if one.held == "inconclusive" else "")

@@ -11,3 +11,7 @@ Knows no record and reads no file. What holds for every function, and is not rep
 - NotEnoughDataError: nothing known is left. A docstring names it where more than that is needed.
 - What is undefined is nan, and `reason` says why; no interval has width 0. `note` is a caveat.
 """
+
+from lazy_loader import attach_stub
+
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

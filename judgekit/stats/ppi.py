@@ -373,10 +373,11 @@ def _no_width(se: float, n: int) -> str | None:
 
 def _note(n: int, data: LabelledScores, lam: float | None) -> str | None:
     notes = []
+    what = "labels" if data.cases is None else "labelled cases"
     if n < _FEW_LABELS:
-        notes.append(f"{n} labels: fewer than {_FEW_LABELS}, the interval is too short")
+        notes.append(f"{n} {what}: fewer than {_FEW_LABELS}, the interval is too short")
     elif n < _SOME_LABELS:
-        notes.append(f"{n} labels: below {_SOME_LABELS} the interval is rough")
+        notes.append(f"{n} {what}: below {_SOME_LABELS} the interval is rough")
     if len(data.others) == 0:
         notes.append("no score of an unlabelled item: the mean of the labels alone")
     elif lam is None and data.tuned() == 0:

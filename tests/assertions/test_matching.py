@@ -6,6 +6,7 @@ import pytest
 
 from judgekit.assertions import evaluate_assertions
 from judgekit.assertions.builtin.text import same_json
+from judgekit.errors import InputError
 from judgekit.records import Output
 
 if TYPE_CHECKING:
@@ -43,6 +44,28 @@ def test_the_family_says_what_holds_and_not_says_the_opposite(
 ) -> None:
     assert one(spec_type, value=value).passed is passed
     assert one(f"not-{spec_type}", value=value).passed is not passed
+
+
+@pytest.mark.parametrize(
+    ("spec_type", "value"),
+    [
+        ("contains", ""),
+        ("not-icontains", ""),
+        ("contains-all", ["say", ""]),
+        ("icontains-any", [""]),
+        ("starts-with", ""),
+        ("regex", ""),
+    ],
+)
+def test_an_empty_value_that_every_output_has_is_refused(spec_type: str, value: object) -> None:
+    with pytest.raises(InputError, match=r"`value` is invalid: an empty \w+ is found in every"):
+        one(spec_type, value=value)
+
+
+def test_an_empty_value_is_looked_for_in_lists_alone() -> None:
+    output = Output(data={"text": "a", "tags": ["", "b"]})
+    assert one("output.contains", output, path="tags", value="").passed is True
+    assert one("output.contains", output, path="text", value="").passed is None
 
 
 def test_the_share_of_the_parts_is_the_value() -> None:

@@ -92,7 +92,7 @@ def answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         known = {"parent": os.getpid(), "port": server.getsockname()[1], "outside": outside}
 
-        def run(source: str, timeout_s: float = 1.5) -> bool:
+        def run(source: str, timeout_s: float) -> bool:
             for name, value in known.items():
                 source = source.replace(f"{{{name}}}", str(value))
             (inside / "check.py").write_text(source, encoding="utf-8")
@@ -112,7 +112,8 @@ def answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 def test_what_a_script_can_reach(
     answered: Callable[..., bool], what: str, *, succeeds: bool, source: str
 ) -> None:
-    assert answered(source) is succeeds, what
+    # A busy machine may take long for what succeeds.
+    assert answered(source, 20.0 if succeeds else 1.5) is succeeds, what
 
 
 @pytest.mark.parametrize(("what", "stays", "command"), LEFT_BEHIND, ids=[r[0] for r in LEFT_BEHIND])

@@ -135,7 +135,26 @@ def test_items_that_were_chosen_to_help_say_nothing_of_drift_or_rates() -> None:
     (habits,) = timed([1, 2, 1, 2, 4, 5, 4, 5], chosen="informative").habits
     assert isnan(habits.drift.value)
     (plain,) = timed([1, 2, 3]).habits
-    assert plain.drift.reason == "fewer than four scored items with a time"
+    assert plain.drift.reason == "fewer than four scored items with times of their own"
+
+
+def test_labels_of_one_time_show_no_drift() -> None:
+    (habits,) = timed([5, 1, 4, 2, 3, 5, 1, 2], labelled_at="2026-11-23").habits
+    assert isnan(habits.drift.value)
+    # Those of the middle minute stay in the order of their rows, not of their scores.
+    rows: list[Any] = [
+        {
+            "case_id": f"c{k}", "annotator": "a", "raw": score,
+            "metadata": {"labelled_at": f"2026-11-23T10:{minute:02}:00Z"},
+        }
+        for k, (score, minute) in enumerate(
+            [(3, 0), (3, 1), (5, 2), (5, 2), (1, 2), (1, 2), (3, 3), (3, 4)]
+        )
+    ]  # fmt: skip
+    criterion = Criterion(name="good", question="Is it good?", scale=FIVE)
+    rubric = Rubric(name="r", criteria=(criterion,))
+    found = merge_labels(resolve_labels(locate_labels(rows), no_packet), rubric)
+    assert found.habits[0].drift.value == -0.5
 
 
 def test_equal_answers_are_counted_on_the_random_part() -> None:

@@ -175,6 +175,16 @@ def test_a_changed_prompt_is_not_approved_and_no_longer_approved(compared: Bench
     assert gone["standing"] == "unknown"
 
 
+def test_a_changed_baseline_is_no_evidence(compared: Bench) -> None:
+    compared.write("prompts/short.j2", "Answer at even greater length: {{ input }}")
+    changed = compared.run("approve", BETTER, "--baseline", WORSE, *WHY)
+    assert changed.code == 4
+    assert "prompts/short.j2 has changed since it was compared" in changed.err
+    # Versions that were replaced are often deleted.
+    (compared.folder / "prompts/short.j2").unlink()
+    assert compared.run("approve", BETTER, "--baseline", WORSE, *WHY).code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

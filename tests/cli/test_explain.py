@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from judgekit.cli.explain import _good_enough
+from judgekit.evaluation import ExplainedVariance
 from judgekit.records import RunInfo
+from judgekit.report import explain_document
+from judgekit.report.numbers import format_difference
+from judgekit.stats.attribution import ShapleyR2
+from judgekit.stats.estimate import Estimate
 from tests.evaluation.suites import NOW, lay_suite, rows
 from tests.factories import make_rubric
 
@@ -128,7 +134,7 @@ def test_tokens_tool_calls_and_cost_are_compared_in_their_own_unit(
     assert 1980 < found["input_tokens"]["low"] < found["input_tokens"]["high"] < 2020
     assert 1.5 < found["tool_calls"]["low"] < 2 < found["tool_calls"]["high"] < 2.5
     assert found["output_tokens"]["value"] == 0
-    assert "+0.0 (the same for every case)" in run("explain").out
+    assert " 0.0 (the same for every case)" in run("explain").out
     # The same interval as in the table of the run.
     (difference,) = (
         one["estimate"]
@@ -149,6 +155,49 @@ def test_a_cost_without_tokens_says_nothing_of_tokens(run: Run, tmp_path: Path) 
     (tmp_path / "v1.jsonl").write_text(rows(*answers), encoding="utf-8")
     run("run", "-q")
     assert explained(run)["left_out"]["input_tokens"] == "unknown for 20 of 20 answers"
+
+
+def test_answers_of_which_something_is_unknown_are_left_out_and_counted(
+    run: Run, sized: Path
+) -> None:
+    v1 = sized / "v1.jsonl"
+    answers = [json.loads(line) for line in v1.read_text(encoding="utf-8").splitlines()]
+    for one in answers[::8]:
+        del one["usage"]
+    for place, one in enumerate(answers):
+        one["duration_ms"] = 10 + place
+    v1.write_text(rows(*answers), encoding="utf-8")
+    assert run("run", "-q").code == 0
+    text = run("explain").out
+    assert "of the variance of 150 answers" in text
+    assert "10 answers left out, of which something is unknown" in text
+    found = explained(run, "--by", "input_tokens")
+    assert (found["variance"]["n_missing"], found["n_answers"]) == (10, 160)
+    assert found["curve"]["n_unknown"] == 10
+    assert "0 have it" in run("explain", "--by", "added_context_tokens").err
+
+
+def test_the_largest_share_is_not_most_of_several() -> None:
+    shares = ShapleyR2(
+        lmg=(0.15, 0.14, 0.1), low=(0.05, 0.04, 0.03), high=(0.3, 0.3, 0.2), n=50, n_missing=0,
+        first=(0.2, 0.2, 0.2), last=(0.1, 0.1, 0.1), noise_floor=(0.01, 0.01, 0.01),
+        r2=0.39, adjusted_r2=0.35, level=0.95,
+    )  # fmt: skip
+    variance = ExplainedVariance(
+        names=("stratum", "variant", "model"), shares=shares, left_out={}, n_answers=50, n_cases=50
+    )
+    words = "goes with what is known, more than by chance with stratum (15%)"
+    assert words in explain_document("r", variance, (), ()).conclusion.text
+    shares = replace(shares, r2=0.29)
+    found = explain_document("r", replace(variance, shares=shares), (), ()).conclusion.text
+    assert "most of it with stratum (15%)" in found
+
+
+def test_a_small_difference_is_not_written_as_0() -> None:
+    cost = Estimate(value=-7.3e-8, low=-1.4e-7, high=-2e-9, n=30, method="made up")
+    assert format_difference(cost, 6) == "-0.000000073 [-0.000000140, -0.000000002]"
+    tokens = Estimate(value=1240, low=310.5, high=2169.5, n=30, method="made up")
+    assert format_difference(tokens, 1) == "+1,240.0 [+310.5, +2,169.5]"
 
 
 def test_a_page_and_errors(run: Run, sized: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from judgekit.store import RunStore
 from tests.evaluation.suites import lay_suite
+from tests.servers.openai_like import OpenAILikeServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,6 +106,37 @@ def test_a_run_that_did_not_finish_cannot_be_accepted(run: Run, tmp_path: Path) 
     refused = run("gate", "accept", "latest", "--because", "the cases are harder")
     assert (refused.code, info["status"]) == (2, "stopped")
     assert f"{info['id']} is no baseline: it did not finish (stopped)" in refused.err
+
+
+def test_an_answer_that_lacks_a_repeat_is_undecided(run: Run, tmp_path: Path) -> None:
+    with OpenAILikeServer() as server:
+        judge = {"model": "openai/m", "api_base": server.url}
+        gate = {"min_coverage": 0.9}
+        lay_suite(tmp_path, n=4, rubric="rubric.yaml", judge=judge, gate=gate)
+        assert run("run").code == 0
+        # A score of 4 of 5 passes; with a 1 for the other repeat it would not.
+        ran = run("run", "--frozen", "--repeats", 2, "--json")
+        (variant,) = ran.json["variants"]
+        assert (ran.code, variant["n_passed"], variant["n_undecided"]) == (6, 0, 4)
+        assert run("gate").code == 4
+        assert run("run", "--repeats", 2, "--resume").code == 0
+    assert server.n_requests == 16
+
+
+def test_a_first_run_without_a_verdict_passes_no_gate_and_is_no_baseline(
+    run: Run, tmp_path: Path
+) -> None:
+    gate = {"max_drop": 0.1}
+    lay_suite(tmp_path, n=4, rubric="rubric.yaml", judge={"model": "openai/m"}, gate=gate)
+    ran = run("run", "--frozen")
+    assert ran.code == 6
+    assert "Gate undecided" in ran.out
+    decided = run("gate")
+    assert decided.code == 4
+    assert "pass rate undecided: no answer has a verdict" in decided.out
+    refused = run("gate", "accept", "--because", "it is the first")
+    assert refused.code == 2
+    assert "is no baseline: no answer has a verdict" in refused.err
 
 
 def test_a_partial_run_is_no_baseline(run: Run, tmp_path: Path) -> None:

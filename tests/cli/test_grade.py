@@ -266,8 +266,19 @@ def test_an_output_of_an_unknown_case_is_refused_with_near_names(bench: Bench) -
     with OpenAILikeServer(GOOD) as server:
         ran = bench.grade(server, "--cases", "cases.jsonl")
     assert ran.code == 2
-    assert "no case has the id 'a', nor that of any other output" in ran.err
+    assert "no output belongs to a case: none has the id 'a' or that of another one" in ran.err
     assert "did you mean `aa`?" in ran.err
+    assert "to grade the rows by inputs of their own: --cases outputs.jsonl" in ran.err
+
+
+def test_outputs_that_are_named_as_cases_too_have_them_in_their_rows(bench: Bench) -> None:
+    bench.write("other.jsonl", {"id": "z", "input": "?"})
+    bench.write("judgekit.yaml", "name: s\ndataset: other.jsonl\nrubric: rubric.yaml\n")
+    with OpenAILikeServer(GOOD) as server:
+        assert bench.grade(server).code == 2
+        ran = bench.grade(server, "--cases", "./outputs.jsonl", "--json")
+    assert ran.code == 0, ran.err
+    assert sorted(values(ran)) == ["a", "b", "c", "d"]
 
 
 def test_an_output_of_an_unknown_case_among_others_is_left_out_as_in_a_run(bench: Bench) -> None:

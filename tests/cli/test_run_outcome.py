@@ -134,6 +134,15 @@ def test_a_gate_that_the_cases_cannot_decide_is_inconclusive(run: Run, tmp_path:
     assert run("run", "-q", "--fail-under", "1").code == 1
 
 
+def test_a_rate_that_is_asked_for_is_reached(run: Run, tmp_path: Path) -> None:
+    lay_suite(tmp_path, n=25, texts={f"c{k}": "wrong" for k in range(11)})
+    # As floats, 0.56 times 25 is more than 14.
+    ran = run("run", "-q", "--fail-under", "0.56")
+    assert (ran.code, "without a verdict" in ran.err) == (0, False)
+    ran = run("run", "-q", "--fail-under", "0.562")
+    assert (ran.code, "v1: pass rate 56.0 %" in ran.err) == (1, True)
+
+
 @pytest.mark.parametrize("command", [["show"], ["run"], ["export", "latest", "-o", "x.jsonl"]])
 def test_a_store_of_a_newer_judgekit_is_refused(
     run: Run, tmp_path: Path, command: list[str]

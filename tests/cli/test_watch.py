@@ -180,6 +180,16 @@ def test_a_window_without_a_row_of_the_chosen_tag_ends_no_watch(
     assert "no row of this window has a tag of --filter-tag" in ran.err
 
 
+def test_a_window_without_a_row_of_a_case_ends_no_watch(run: Run, log: Log, tmp_path: Path) -> None:
+    log.grow(4, 4)
+    cases = "".join(json.dumps({"id": f"r{k}", "input": "?"}) + "\n" for k in (2, 3))
+    (tmp_path / "cases.jsonl").write_text(cases, encoding="utf-8")
+    what = ("--rate", "1", "--window", "2", "--cases", "cases.jsonl")
+    ran = run("watch", log.path, *ONCE, *what, "--json")
+    assert (ran.code, [one["graded"] for one in windows(ran)]) == (0, [2])
+    assert "no row of this window has a case of --cases" in ran.err
+
+
 def test_what_contradicts_watching_is_refused(run: Run, log: Log) -> None:
     log.grow(3, 4)
     refused = run("watch", log.path, *ONCE, "--dry-run")

@@ -153,6 +153,36 @@ def test_a_total_without_its_parts_is_not_lost(tmp_path: Path) -> None:
     assert found.metadata == {"usage": {"total_tokens": 7}}
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details":
+         {"cached_tokens": 64}, "completion_tokens_details": {"reasoning_tokens": 5},
+         "other_details": {"cached_tokens": None}},
+        {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 64}, "output_tokens": 20,
+         "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 120},
+        {"input_tokens": 36, "cache_read_input_tokens": 64, "cache_creation_input_tokens": None,
+         "output_tokens": 20, "reasoning_tokens": 5},
+        {"promptTokenCount": 100, "cachedContentTokenCount": 64, "candidatesTokenCount": 15,
+         "thoughtsTokenCount": 5, "totalTokenCount": 120},
+        {"prompt_token_count": 100, "cached_content_token_count": 64,
+         "candidates_token_count": 20, "thoughts_token_count": 5, "total_token_count": 120},
+    ],
+)  # fmt: skip
+def test_tokens_of_a_providers_cache_are_of_the_tokens_sent(
+    tmp_path: Path, usage: dict[str, object]
+) -> None:
+    found = read_one(tmp_path, {"id": "a", "text": "", "usage": usage}).usage
+    wanted = Usage(input_tokens=100, output_tokens=20, cached_input_tokens=64, reasoning_tokens=5)
+    assert found == wanted
+
+
+def test_tokens_written_to_a_providers_cache_were_sent(tmp_path: Path) -> None:
+    usage = {"input_tokens": 36, "cache_read_input_tokens": 60, "cache_creation_input_tokens": 4}
+    found = read_one(tmp_path, {"id": "a", "text": "", "usage": usage}).usage
+    assert found == Usage(input_tokens=100, cached_input_tokens=60, cache_write_tokens=4)
+
+
 def test_usage_in_a_providers_words_is_understood(tmp_path: Path) -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7, "details": {"a": 1}}
     found = read_one(tmp_path, {"id": "a", "text": "", "usage": usage})

@@ -99,6 +99,18 @@ def test_a_rate_by_another_threshold_is_no_fall(store: RunStore) -> None:
     assert falls(store) == []
 
 
+def test_a_rate_of_the_cases_that_a_judge_left_is_no_fall(store: RunStore) -> None:
+    passing: dict[str, bool | None] = {f"c{k}": k > 0 for k in range(10)}
+    ran(store, 0, passing)
+    # Of nine cases nothing is known, and the tenth failed before.
+    ran(store, 1, {**dict.fromkeys(passing), "c0": False})
+    assert falls(store) == []
+    # It hides no fall: of two that are known one passed before.
+    ran(store, 2, {**dict.fromkeys(passing), "c0": False, "c1": False})
+    ran(store, 3, {**passing, "c1": False, "c2": False})
+    assert [one.runs for one in falls(store)] == [("run-002", "run-003")]
+
+
 def test_harder_cases_are_no_fall_but_a_fall_on_the_same_cases_is(store: RunStore) -> None:
     easy = {f"c{k}": True for k in range(10)}
     ran(store, 0, easy)

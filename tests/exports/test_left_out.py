@@ -45,6 +45,36 @@ def test_the_settings_of_tests_are_told_by_their_names(tmp_path: Path) -> None:
     path.write_text(json.dumps(tests), encoding="utf-8")
     assert told(path, tmp_path / "a.jsonl") == ("`profile` of the tests", "`setup` of the tests")
     assert told(path, tmp_path / "b.json", "skill-tests") == ()
+    path.write_text(json.dumps({"tests": [{"name": "a", "input": "?", "expectedOutput": "x"}],
+                                "author": "ada"}), encoding="utf-8")  # fmt: skip
+    assert told(path, tmp_path / "a.jsonl") == ("`author` of the tests",)
+
+
+@pytest.mark.parametrize(
+    ("form", "fields"),
+    [
+        ("skill-evals", {"version": "1.0", "skill": "s", "cases": [
+            {"id": "a", "prompt": "?", "expectations": [
+                {"criterion": "c", "description": "Names Ada", "required": True}]}]}),
+        ("workflow", {"id": "s", "workflowName": "w", "version": "1", "cases": [
+            {"id": "a", "input": "?", "assertions": [{"type": "behavior.no_errors"}]}]}),
+    ],
+)  # fmt: skip
+def test_fields_that_a_format_does_not_know_stay_in_it(
+    tmp_path: Path, form: str, fields: dict[str, Any]
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({"author": "ada", "notes": [], **fields}), encoding="utf-8")
+    assert told(path, tmp_path / "same.json", form) == ()
+    written = json.loads((tmp_path / "same.json").read_text())
+    assert (written["author"], written["notes"]) == ("ada", [])
+    assert "`author` of the file" in told(path, tmp_path / "a.jsonl")
+
+
+def test_what_cannot_be_read_again_is_written_with_its_losses(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "a", "input": "?"}', encoding="utf-8")
+    assert told(path, tmp_path / "v1.json", "skill-tests-v1") == ()
 
 
 def test_the_runs_of_a_memory_are_told_by_their_kind(tmp_path: Path) -> None:

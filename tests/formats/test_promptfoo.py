@@ -258,6 +258,8 @@ def test_what_should_be_mended_is_a_warning(
         ({"type": "llm-rubric", "value": "{% if q %}x{% endif %}"}, "a template expression"),
         ({"type": "contains", "value": ""}, "its `value` is empty"),
         ({"type": "not-regex", "value": ""}, "its `value` is empty"),
+        ({"type": "icontains-any", "value": ["a", ""]}, "its `value` is empty"),
+        ({"type": "contains-all", "value": ","}, "its `value` is empty"),
         ({"type": "contian"}, "did you mean `contains`"),
         ({"type": "equals", "value": "file://no.txt"}, "there is no file"),
         ({"type": "equals", "value": "file://bin"}, "is no text"),
@@ -378,6 +380,7 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": 7}, "`tests` is a list or a file, not a number"),
         ({"tests": {"vars": {}}}, "`tests` is a list or a file, not a mapping"),
         ({"tests": [{"vars": 7}]}, "`vars` must be a mapping or a file here"),
+        ({"tests": [{"vars": ["two.json", 7]}]}, "`vars` must be a mapping or a file here"),
         ({"tests": [{"vars": {"q": "file://no.txt"}}]}, "there is no file 'no.txt'"),
         ({"tests": [{"threshold": "high"}]}, "must be a number from 0 to 1, not a text"),
         ({"tests": [{"threshold": True}]}, "must be a number from 0 to 1"),
@@ -386,6 +389,8 @@ def test_files_are_read_from_the_folder_of_the_configuration(tmp_path: Path) -> 
         ({"tests": [{"assert": 7}]}, "`assert` must be a list, not a number"),
         ({"defaultTest": "file://d.yaml"}, "the tests cannot be read: "),
         ({"defaultTest": "file://d.js"}, "is code, which is never run"),
+        ({"defaultTest": "two.json"}, "`defaultTest` is one test, not a list"),
+        ({"defaultTest": 7}, "`defaultTest` is one test, not a number"),
         ({"scenarios": 7}, "`scenarios` must be a list"),
     ],
 )
@@ -394,6 +399,7 @@ def test_a_configuration_that_cannot_be_read_is_an_error(
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "link.yaml").symlink_to(tmp_path / "out.yaml")
+    write(tmp_path / "in", [asserting(), asserting()], "two.json")
     found = errors_of(write(tmp_path / "in", config(**fields)))
     assert any(what in problem.message for problem in found), found
 
@@ -442,6 +448,27 @@ def test_a_pattern_names_files_of_tests_and_the_default_may_be_a_file(tmp_path: 
     first, second = load_dataset(path).cases
     assert (first.input, second.input) == ({"q": 1}, {"q": 2})
     assert first.assertions == second.assertions == ({"type": "is-json"},)
+
+
+def test_variables_of_the_default_test_and_of_a_test_may_be_files(tmp_path: Path) -> None:
+    write(tmp_path, {"a": 1}, "a.json")
+    write(tmp_path, {"b": 2}, "b.json")
+    checks = [{"type": "is-json"}]
+    for default, own in (("a.json", {"b": 2}), ({"a": 1}, "b.json"), ("a.json", ["b.json"])):
+        test = {"vars": own, "assert": checks}
+        path = write(tmp_path, config(test, defaultTest={"vars": default}), "config.json")
+        assert load_dataset(path).cases[0].input == {"a": 1, "b": 2}
+
+
+def test_the_metric_of_a_set_names_it_or_its_members(tmp_path: Path) -> None:
+    members = [{"type": "contains", "value": "x"}, {"type": "is-json", "metric": "form"}]
+    fields = {"type": "assert-set", "metric": "all of it", "assert": members, "provider": "p"}
+    path = write(tmp_path, config(asserting(fields), asserting({**fields, "threshold": 1})))
+    assert ["`provider` of the assertion" in str(one) for one in validate_path(path)] == [True] * 2
+    with pytest.warns(NotImportedWarning):
+        alone, whole = load_dataset(path).cases
+    assert [spec["description"] for spec in alone.assertions] == ["all of it", "form"]
+    assert [spec["description"] for spec in whole.assertions] == ["all of it"]
 
 
 def test_what_makes_the_outputs_and_unread_settings_are_listed(tmp_path: Path) -> None:

@@ -34,6 +34,9 @@ def config(*assertions: dict[str, Any]) -> dict[str, Any]:
         ("meteor", 4, "4"),
         ("meteor", ["a", 4], ["a", "4"]),
         ("contains-all", 'a, "b, c",', ["a", "b, c"]),
+        ("contains-all", "a,,\nb\nc,", ["a", "b\nc"]),
+        ("contains-all", r'"say ""a""", "\"b\"", c "d, e"', ['say "a"', '"b"', 'c "d', 'e"']),
+        ("contains-all", "x" * 200_000, ["x" * 200_000]),
         ("contains-any", [1, "two"], ["1", "two"]),
         ("contains-any", 3, ["3"]),
         ("contains-any", {"a": 1}, {"a": 1}),
@@ -44,6 +47,7 @@ def config(*assertions: dict[str, Any]) -> dict[str, Any]:
         ("is-json", {"type": "object"}, {"type": "object"}),
         ("is-json", "a: b: c", "a: b: c"),
         ("is-json", "3", "3"),
+        ("is-json", "", None),
         ("word-count", {"max": 3}, {"max": 3}),
     ],
 )

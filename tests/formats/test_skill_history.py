@@ -30,7 +30,7 @@ def test_a_history_has_its_versions_and_the_current_one() -> None:
     [
         (make({"version": 0}, {"version": 0}), "the version 0 appears twice"),
         (make({"version": 0}, current=3), "no version has the number 3"),
-        (make({"version": 0, "average_score": 9}), "average_score` must be 5.0 or less"),
+        (make({"version": 0, "average_score": 9}), "average_score` must be 5 or less"),
         (make({"version": 0, "average_score": 10**400}), "a huge number"),
         (make({"version": -1}), "must be 0 or more"),
         (make(), "`versions` must not be empty"),
@@ -53,7 +53,7 @@ def test_an_unsound_version_hides_no_other_fault(tmp_path: Path) -> None:
     assert len(told) == 4
     assert {
         "the version 1 appears twice",
-        "`versions[2].average_score` must be 5.0 or less, not 9",
+        "`versions[2].average_score` must be 5 or less, not 9",
         "no version has the number 7",
     } < set(told)
 

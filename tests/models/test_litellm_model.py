@@ -123,6 +123,10 @@ async def test_a_missing_key_is_named_before_anything_is_sent(
     monkeypatch.delenv(words, raising=False)
     with pytest.raises(SettingsError, match=words):
         LitellmModel(name).check()
+    monkeypatch.setenv(words, "")  # as CI does for a missing secret
+    with pytest.raises(SettingsError, match=words):
+        LitellmModel(name).check()
+    assert os.environ[words] == ""
     with pytest.raises(SettingsError, match=f"no API key for .* cannot be called\n.*{words}"):
         await LitellmModel(name).complete(ask())
 

@@ -109,6 +109,18 @@ def test_two_criteria_are_answered_apart() -> None:
     assert "c: concordance" not in text or "whole" in text
 
 
+def test_unusable_answers_are_counted_for_each_criterion() -> None:
+    cases = [f"c{n}" for n in range(4)]
+    said = [verdict(c, {"accuracy": 4, "tone": None if c > "c1" else 3}, TWO) for c in cases]
+    people = [
+        *labels(dict.fromkeys(cases, 4), criterion="accuracy"),
+        *labels(dict.fromkeys(cases, 3), criterion="tone"),
+    ]
+    text = " ".join(shown(jk.calibrate(said, people, rubric=TWO)).split())
+    assert "tone: the judge gave no usable answer on 2 labelled items" in text
+    assert "accuracy: the judge gave no usable answer" not in text
+
+
 def test_a_file_is_where_it_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows = "".join(json.dumps(one.to_json()) + "\n" for one in verdicts({"a": 4}))
@@ -331,6 +343,27 @@ def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa(
     page = render_html(document)
     assert "Bland and Altman" not in page
     assert "weighted by distance" not in page
+
+
+def test_categories_neither_pass_nor_win() -> None:
+    levels = [{"value": n, "name": name} for n, name in enumerate(("ask", "praise", "complain"), 1)]
+    rubric = make_rubric(criteria=(make_criterion(scale={"levels": levels}),))
+    said = [
+        conclude(
+            rubric,
+            [make_judgment(raw=1 + n % 3, value=n % 3 / 2)],
+            case_id=f"c{n}",
+            variant=f"v{n % 2}",
+        )
+        for n in range(60)
+    ]
+    rows: list[dict[str, Any]] = [
+        {"case_id": f"c{n}", "annotator": "ada", "raw": 1 + n % 2} for n in range(40)
+    ]
+    options = CalibrationOptions(categories=True)
+    text = shown(jk.calibrate(said, rows, rubric=rubric, options=options))
+    assert "How often A wins" not in text
+    assert "right: the judge gives the human score" in text
 
 
 def test_the_labels_to_add_are_listed_by_decision_segment_and_output() -> None:

@@ -4,7 +4,7 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 from judgekit.evaluation import DropGateResult, GateResult, TierGateResult
-from judgekit.evaluation.gate import CalibrationGateResult
+from judgekit.evaluation.gate import CalibrationGateResult, CoverageGateResult
 from judgekit.report.run import gate_json, gate_lines
 from judgekit.stats.estimate import Estimate
 
@@ -60,6 +60,22 @@ def test_a_narrow_interval_of_a_tier_has_more_digits() -> None:
     assert "value 0.900 [0.896, 0.904], 0.8 required" in found
 
 
+def test_a_value_just_below_the_tier_does_not_look_equal_to_it() -> None:
+    found = tier("failed", value=estimate(0.7957, 0.7012, 0.88), rule="point")
+    assert "is below production: value 0.796 [0.701, 0.880], 0.8 required" in found
+    found = tier("inconclusive", low=0.7, high=0.7999, n_without=2)
+    assert "counted as 0 and as 1: 0.7000 to 0.7999" in found
+    assert "value 0.80, 0.8 required" in tier("passed", value=estimate(0.8, nan, nan))
+
+
+def test_a_coverage_is_told_as_it_was_asked() -> None:
+    one = CoverageGateResult(
+        variant="v1", least=0.995, n_decided=99, n_answers=100, held="inconclusive"
+    )
+    ((_, text),) = gate_lines(GateResult(coverages=(one,)))
+    assert text == "v1: only 99 of 100 answers have a verdict, 99.5 % required"
+
+
 def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
     found = "-0.20 [-0.30, -0.10] since run-0 (40 cases), a drop of 0.1 allowed"
     assert drop("failed") == f"v1: pass rate dropped too far: {found}"
@@ -69,6 +85,14 @@ def test_a_drop_is_told_with_the_run_it_is_measured_from() -> None:
     )
     assert "undecided: a drop" in drop("inconclusive", change=None, n_undecided=1)
     assert "-0.20 since" in drop("failed", change=estimate(-0.2, nan, nan))
+
+
+def test_a_drop_just_beyond_what_is_allowed_does_not_look_equal_to_it() -> None:
+    change = estimate(-0.1034, -0.2, -0.02)
+    found = drop("failed", change=change, relative=0.1034, is_critical=True)
+    assert "dropped too far: -0.103 [-0.200, -0.020] since run-0" in found
+    assert "10.3% of the rate (critical), a drop of 0.1 allowed" in found
+    assert "-0.10 [-0.20, -0.02]" in drop("passed", change=estimate(-0.1, -0.2, -0.02))
 
 
 def test_nothing_to_compare_with_is_told() -> None:

@@ -65,6 +65,27 @@ def test_no_interval_is_rounded_until_it_has_no_width() -> None:
     assert numbers.format_rate_difference(estimate(0.0, -0.001, 0.001)) == "0.0 % [-0.1, +0.1]"
 
 
+def test_an_interval_that_leaves_out_0_does_not_seem_to_end_there() -> None:
+    assert numbers.format_difference(estimate(0.15, 0.003, 0.3)) == "+0.150 [+0.003, +0.300]"
+    assert numbers.format_difference(estimate(-0.15, -0.3, -0.0004)) == "-0.1500 [-0.3000, -0.0004]"
+    assert numbers.format_rate_difference(estimate(0.15, 0.004, 0.3)) == "+15.0 % [+0.4, +30.0]"
+    # Too near to tell apart from it.
+    assert numbers.format_difference(estimate(0.15, 1e-8, 0.3)) == "+0.15 [0.00, +0.30]"
+
+
+def test_a_mean_is_written_apart_from_a_limit_that_it_is_not() -> None:
+    assert numbers.format_mean_beside(estimate(0.6962, 0.5, 0.8), 0.7) == "0.696 [0.500, 0.800]"
+    assert numbers.format_mean_beside(estimate(0.75, 0.6999, 0.8), 0.7) == "0.7500 [0.6999, 0.8000]"
+    assert numbers.format_mean_beside(estimate(0.7, 0.5, 0.8), 0.7) == "0.70 [0.50, 0.80]"
+    # As floats 0.1 + 0.6 is not 0.7.
+    assert numbers.format_mean_beside(estimate(0.1 + 0.6, 0.5, 0.8), 0.7) == "0.70 [0.50, 0.80]"
+
+
+def test_a_p_value_beside_the_usual_level_is_not_rounded_to_it() -> None:
+    said = [numbers.format_p_value(p) for p in (0.05, 0.04987, 0.0504, 0.0506, 0.0004)]
+    assert said == ["0.050", "0.0499", "0.0504", "0.051", "< 0.001"]
+
+
 def test_undecided_outputs_stand_beside_those_decided() -> None:
     assert format_pass_count(variant(7, 5)) == "7/12"
     assert format_pass_count(variant(7, 4, 1)) == "7/11 +1?"

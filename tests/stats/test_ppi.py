@@ -68,6 +68,9 @@ def test_few_labels_are_told() -> None:
     assert "15 labels: fewer than 20" in (ppi_mean([1, 0, 1] * 5, [1, 0, 0] * 5, [1, 0]).note or "")
     note = ppi_mean([1, 0, 1] * 10, [1, 0, 0] * 10, [1, 0]).note
     assert note == "30 labels: below 50 the interval is rough"
+    cases = [[k // 2 for k in range(60)], [100, 101]]
+    twice = ppi_mean([1, 0, 1] * 20, [1, 0, 0] * 20, [1, 0], clusters=(cases[0], cases[1])).note
+    assert twice == "30 labelled cases: below 50 the interval is rough"
     against = ppi_mean([1, 0] * 25, [0, 1] * 25, [0, 1]).note
     assert against == "the judge's scores do not predict the labels: lam is 0, only labels count"
     assert ppi_mean([1, 0] * 25, [1, 0] * 25, [0, 1]).note is None

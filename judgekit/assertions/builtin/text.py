@@ -20,7 +20,16 @@ from judgekit.assertions.selection import PathText, display_value, text_of, trun
 from judgekit.errors import InputError
 from judgekit.records import AssertionResult, Count, Finite, Output, Record
 
+
+def _refuse_empty(text: str, what: str = "text") -> str:
+    if not text:
+        raise InputError(f"an empty {what} is found in every output", hint="write what to look for")
+    return text
+
+
+TextPart = Annotated[str, AfterValidator(_refuse_empty)]
 TextList = Annotated[list[str], Field(min_length=1)]
+PartList = Annotated[list[TextPart], Field(min_length=1)]
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -38,7 +47,7 @@ def output_contains(output: Output, *, path: PathText, value: JsonValue) -> Asse
     """
     found = value_of(output, path)
     if isinstance(found, str) and isinstance(value, str):
-        passed = value in found
+        passed = _refuse_empty(value) in found
     elif isinstance(found, list):
         passed = any(same_json(item, value) for item in found)
     else:
@@ -94,7 +103,7 @@ def _equality_result(
 
 @assertion("text.contains")
 def contains(
-    output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
+    output: Output, *, value: TextPart, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
     """Pass when the text contains the value.
 
@@ -134,7 +143,7 @@ def _bare(text: str) -> str:
 def contains_all(
     output: Output,
     *,
-    value: TextList,
+    value: PartList,
     path: PathText | None = None,
     ignore_case: bool = False,
     partial: bool = True,
@@ -157,7 +166,7 @@ def contains_all(
 
 @assertion("text.contains_any")
 def contains_any(
-    output: Output, *, value: TextList, path: PathText | None = None, ignore_case: bool = False
+    output: Output, *, value: PartList, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
     """Pass when the text contains one of the values.
 
@@ -174,7 +183,7 @@ def contains_any(
 
 @assertion("text.starts_with")
 def starts_with(
-    output: Output, *, value: str, path: PathText | None = None, ignore_case: bool = False
+    output: Output, *, value: TextPart, path: PathText | None = None, ignore_case: bool = False
 ) -> AssertionResult:
     """Pass when the text begins with the value.
 
@@ -367,7 +376,7 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> re.Pattern[st
 
 def _checked_pattern(pattern: str) -> str:
     compile_pattern(pattern)
-    return pattern
+    return _refuse_empty(pattern, "pattern")
 
 
 PatternText = Annotated[str, AfterValidator(_checked_pattern)]

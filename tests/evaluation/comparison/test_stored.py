@@ -151,7 +151,7 @@ async def test_only_pairs_with_a_winner_are_analysed_and_none_twice(store: RunSt
 async def test_nothing_is_approved_that_does_not_say_which_version_it_is(store: RunStore) -> None:
     await kept(store, make_judge(FlawedModel({"a": 0.9, "b": 0.1})), mark=None)
     evidence = find_approval_evidence(store, "new", "old")
-    check_version_current(evidence, "new", None)
+    check_version_current(evidence, "new", "old", None)
     with pytest.raises(ApprovalRefusedError, match="does not say which version"):
         approve_version(store, evidence, "new", "old", by="Ada", because="x")
 
