@@ -29,9 +29,11 @@ from judgekit.calibration.items import (
 )
 from judgekit.calibration.join import UNNAMED_ANNOTATOR
 from judgekit.calibration.packets import SLOT_FIELD, ResolvedLabels
+from judgekit.calibration.pairs import winner_share
 from judgekit.calibration.report import plain_data
 from judgekit.calibration.substitution import human_ceiling
 from judgekit.datasets import LocatedLabel, score_on_scale
+from judgekit.errors import InputError
 from judgekit.evaluation import check_adjudicator
 from judgekit.records import CHOSEN_FIELD, Criterion, JsonObject, Label, Rubric
 from judgekit.stats.correction import labels_look_random
@@ -147,7 +149,14 @@ class MergedLabels:
 def merge_labels(found: ResolvedLabels, rubric: Rubric | None) -> MergedLabels:
     """Join labels; the rubric has the scales of those that are of no packet."""
     rubrics = [one.rubric for one in found.packets if one.rubric] + ([rubric] if rubric else [])
-    scores = _Scores(rubrics, {one.variants for one in found.packets if one.variants})
+    pairs = {frozenset(both): "::".join(both) for one in found.packets if (both := one.variants)}
+    # A packet's label has its case and its winner alone: those of another pair would replace it.
+    if len(pairs) > 1:
+        raise InputError(
+            f"the labels are of several pairs of variants: {', '.join(sorted(pairs.values()))}",
+            hint="merge the files of each pair on their own",
+        )
+    scores = _Scores(rubrics, next(iter(pairs.values()), None))
     labels, replaced = _latest(scores.with_criterion(found.labels))
     by_key: defaultdict[LabelKey, list[LocatedLabel]] = defaultdict(list)
     decided: dict[LabelKey, Label] = {}
@@ -273,15 +282,13 @@ def _drift(name: str, parts: Sequence[AlignedItems], labels: Sequence[LocatedLab
 class _Scores:
     """The scale of each criterion, and what follows from it for several labels."""
 
-    def __init__(self, rubrics: Sequence[Rubric], sides: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, rubrics: Sequence[Rubric], pair: str | None) -> None:
         self._criteria: dict[str, tuple[Criterion, float]] = {}
         for rubric in rubrics:
             for one in rubric.criteria:
                 own = rubric.pass_threshold if one.pass_value is None else one.pass_value
                 self._criteria.setdefault(one.name, (one, own))
-        self._points = {"a": 1.0, "b": 0.0, "tie": 0.5}
-        for a, b in sides:
-            self._points |= {a: 1.0, b: 0.0}
+        self._pair = pair
 
     def with_criterion(self, labels: Sequence[LocatedLabel]) -> Sequence[LocatedLabel]:
         """Labels, each with its criterion where there is only one, which it may leave out."""
@@ -346,9 +353,10 @@ class _Scores:
         winner = placed.label.winner
         if winner is None:
             return score_on_scale(placed, self._of(placed)[0])
-        if winner not in self._points:
+        share = winner_share(winner, placed.label.variant or self._pair)
+        if share is None:
             raise placed.fault(f"{winner!r} is no choice", "a winner is a, b or tie here")
-        return self._points[winner]
+        return share
 
 
 def _why_conflict(part: AlignedItems, scores: Sequence[float]) -> str | None:

@@ -89,12 +89,17 @@ def _share(matched: MatchedLabel) -> float | None:
         return (
             float(raw) if isinstance(raw, float | int) and raw in WINNER_POINTS.values() else None
         )
-    a, _, b = (matched.place.variant or "").partition("::")
+    return winner_share(label.winner, matched.place.variant)
+
+
+def winner_share(winner: str, pair: str | None) -> float | None:
+    """The preference for a, of the pair `a::b`; None where the word names no winner of it."""
+    a, _, b = (pair or "").partition("::")
     named = {name: side for name, side in ((a, 1.0), (b, 0.0)) if name}
     # A variant's own name comes first: a variant may be called `b` and stand in place a.
-    if label.winner in named:
-        return named[label.winner]
-    word = _WORDS.get(label.winner.casefold())
+    if winner in named:
+        return named[winner]
+    word = _WORDS.get(winner.casefold())
     return None if word is None else WINNER_POINTS[word]
 
 

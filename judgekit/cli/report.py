@@ -133,6 +133,11 @@ def _file_document(path: Path, rubric: str | None, *, has_page: bool) -> Documen
     """The report of a file that another command wrote."""
     first = next(formats.iter_rows(path), None)
     fields = set() if first is None else first.fields.keys()
+    if "rubric" in typed_options() and not fields >= _RESULT_FIELDS:
+        raise SettingsError(
+            f"--rubric is for the answers that run -o or export wrote, and {path.name} has none",
+            hint="omit it: verdicts and comparisons were concluded by a rubric of their own",
+        )
     if fields >= _VERDICT_FIELDS:
         # A variant without a name is none that a run could have.
         verdicts = [

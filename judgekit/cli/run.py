@@ -580,6 +580,6 @@ def grade_files(
     suite = configured_suite(options.config)
     if suite is not None and options.judge_model is None and has_panel(suite):
         unstored = options.model_copy(update={"no_store": True})
-        return show_suite_plan(grade_run_setup(unstored), options)
+        return show_suite_plan(grade_run_setup(unstored), options, files)
     inputs = grade_setup(options, is_lenient=True)
-    return show_grade_plan(inputs, options, max_cost=options.max_cost)
+    return show_grade_plan(inputs, options, files, max_cost=options.max_cost)

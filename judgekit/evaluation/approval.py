@@ -26,7 +26,7 @@ from judgekit.evaluation.stored_comparison import (
 )
 from judgekit.evaluation.summary import summarize_run
 from judgekit.fingerprint import random_token
-from judgekit.records import Approval, VariantVersion, config_part, is_whole_run
+from judgekit.records import Approval, VariantVersion, config_part, has_own_cases, is_whole_run
 from judgekit.targets import TargetPrompt
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _gate_decision(
 ) -> GateDecision | None:
     """What the gate of the suite decided about the last run of a version that had all its cases."""
     version = evidence.version
-    for run in store.runs_of_variant(variant):
+    for run in sorted(store.runs_of_variant(variant), key=has_own_cases):
         own = variant_version_in(run, variant)
         if own is None or version is None or own.fingerprint != version.fingerprint:
             continue
@@ -294,7 +294,10 @@ def _score_evidence(
     )
     judged = [run for run in judged if suite in {None, run.suite}]
     # As for a baseline and a trend: some of the cases are no evidence about a suite.
-    own, others = ([run for run in runs if is_whole_run(run)] for runs in (judged, others))
+    # A run of cases of its own, as a window of `watch`, is one only where there is no other.
+    own, others = (
+        sorted(filter(is_whole_run, runs), key=has_own_cases) for runs in (judged, others)
+    )
     if judged and not own:
         raise ApprovalRefusedError(
             f"{judged[0].id} is no evidence: it ran only some of the cases",

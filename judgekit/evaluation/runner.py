@@ -45,7 +45,7 @@ from judgekit.evaluation.schedule import (
 )
 from judgekit.evaluation.session import Choice, Session, check_callable, price_table
 from judgekit.evaluation.variant_choice import VariantChooser
-from judgekit.evaluation.worker import AnswerWorker, ObservationWriter
+from judgekit.evaluation.worker import AnswerWorker, ObservationWriter, review_items
 from judgekit.extras import missing_dependencies
 from judgekit.fingerprint import fingerprint, random_token
 from judgekit.judge import gather_in_order
@@ -295,6 +295,11 @@ class _RunLoop:
         )
         for start in range(0, len(failed), _MOST_FORGOTTEN):
             self._store.forget(self._run.id, failed[start : start + _MOST_FORGOTTEN])
+        if self._opened.execution.review:
+            # A session may have been killed between an answer and the questions about it.
+            asked = partial(review_items, self._opened, at=self._session.now())
+            results = self._store.results(self._run.id)
+            self._store.ask_person(self._run.id, [item for one in results for item in asked(one)])
         if self._opened.suite.settings.retry_failed:
             for result in self._store.results(self._run.id):
                 is_last = result.repeat >= self._opened.retries_of(result.case)

@@ -118,9 +118,13 @@ class RecordedAnswers:
     def with_repeats(self, suite: Suite) -> Suite:
         """The suite with as many repeats as were read; it may want more of cases that it lists."""
         n = max((1 + repeat for own in self.outputs.values() for _, repeat in own), default=1)
-        n = n if self.has_gaps else max(n, suite.settings.repeats)
-        settings = suite.settings.model_copy(update={"repeats": n})
-        return suite.model_copy(update={"settings": settings})
+        own = suite.settings
+        changes: dict[str, object] = {}
+        if self.has_gaps:  # every output counts, and none is tried again
+            changes = {"repeats": n, "retry_failed": own.retry_failed if n == 1 else 0}
+        elif n > 1 + own.retry_failed:  # fewer are tries, as in a run
+            changes = {"repeats": max(n, own.repeats)}
+        return suite.model_copy(update={"settings": own.model_copy(update=changes)})
 
 
 # How long an answer may take where neither the variant nor the suite says.

@@ -162,25 +162,11 @@ class AnswerWorker:
         finally:  # an interrupted answer is stored as far as it came
             if progressed.output is not None and not progressed.is_stored:
                 await self._keep_all(progressed)
-        if self._opened.execution.review and progressed.is_done and progressed.judge_answers:
-            await self._queue_review(progressed)
-        return progressed.result(self._run_id)
-
-    async def _queue_review(self, progressed: PartialAnswer) -> None:
-        """Have a reviewer asked about an answer as well, where it is drawn."""
-        item, output = progressed.item, cast("Output", progressed.output)
-        rubric = self._rubric_of(item, output)
-        content = fingerprint([*item.key, item.case.input, output.text, output.data])
-        # By the content, so that it is the same in every run; and by another hash than that of the
-        # rows that `watch` draws, or only the lowest of its sample would be reviewed.
-        share = self._opened.execution.review
-        if rubric is None or not is_sampled(f"review:{content}".encode(), share):
-            return
-        asked = partial(
-            HumanItem, run_id=self._run_id, key=item.key, judge=REVIEWER, asked_at=self._now()
-        )
-        # Every criterion, whatever was decided.
-        await self._keeper.queue_human_items([asked(criterion=c.name) for c in rubric.criteria])
+        result = progressed.result(self._run_id)
+        asked = review_items(self._opened, result, at=self._now())
+        if asked:
+            await self._keeper.queue_human_items(asked)
+        return result
 
     async def _progress(self, progressed: PartialAnswer) -> None:
         """Have the output, then its judgments, as far as they are missing."""
@@ -446,6 +432,23 @@ class AnswerWorker:
             # Until its output was compared with those of other variants, it is not whole.
             is_done=is_done and not self._opened.plans.is_compared(item.case),
         )
+
+
+def review_items(opened: OpenSuite, result: CaseResult, *, at: datetime) -> list[HumanItem]:
+    """What a reviewer is asked about a complete answer, where it is drawn for a review."""
+    share, output = opened.execution.review, result.output
+    is_judged = bool(result.judgments or result.failures) and output.error is None
+    rubric = opened.rubric_of(result.case, result.key) if share and is_judged else None
+    if rubric is None or not result.is_done:
+        return []
+    # By the content, so that it is the same in every run; and by another hash than that of the
+    # rows that `watch` draws, or only the lowest of its sample would be reviewed.
+    content = fingerprint([*result.key, result.case.input, output.text, output.data])
+    if not is_sampled(f"review:{content}".encode(), share):
+        return []
+    asked = partial(HumanItem, run_id=result.run_id, key=result.key, judge=REVIEWER, asked_at=at)
+    # Every criterion, whatever was decided.
+    return [asked(criterion=one.name) for one in rubric.criteria]
 
 
 def _is_unasked(one: Judgment | JudgeFailure) -> TypeGuard[JudgeFailure]:

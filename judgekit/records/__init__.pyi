@@ -149,6 +149,7 @@ from .rubric import (
     Level as Level,
     Rubric as Rubric,
     Scale as Scale,
+    free_name as free_name,
     inactive_rubric_error as inactive_rubric_error,
     meets_threshold as meets_threshold,
 )

@@ -18,7 +18,7 @@ from judgekit.records.record import Finite, Fraction, JsonObject, Name, Record
 from judgekit.resources import shipped_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from judgekit.records.record import Coerced
 
@@ -338,6 +338,13 @@ class Rubric(Record):
                 exclude={"criteria": {"__all__": {"description": True, **_UNSHOWN}}},
             )
         )
+
+
+def free_name(name: str, criteria: Container[str]) -> str:
+    """The name of a figure over all criteria beside theirs, which no criterion has."""
+    while name in criteria:
+        name = f"({name})"
+    return name
 
 
 def inactive_rubric_error(rubric: Rubric) -> RubricError:

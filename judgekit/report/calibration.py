@@ -13,6 +13,7 @@ from functools import partial
 from math import ceil, isnan
 from typing import TYPE_CHECKING, cast
 
+from judgekit.records import free_name
 from judgekit.report import message, numbers
 from judgekit.report.calibration_plots import calibration_plots
 from judgekit.report.comparison import decision_conclusion
@@ -66,7 +67,7 @@ def calibration_document(
     """A calibration: whether the judge can be relied on, and every figure behind the answer."""
     # With `answers`, the outputs as far as they are known, a page has all labelled items.
     parts = _shown_criteria(report)
-    own = [part for part in parts if part.name != _ALL_CRITERIA]
+    own = [part for part in parts if part.name != free_name(_ALL_CRITERIA, report.criteria)]
     is_pairwise = report.kind == "pairwise"
     choices = _PREFERENCE_WORDS if is_pairwise else None
     # Categories do not pass, and none is near another one.
@@ -75,7 +76,8 @@ def calibration_document(
     segments = _segment_blocks(parts, right)
     classes = _class_table(own or parts)
     is_short = len(classes.rows) <= _MOST_LEVELS
-    worst = [*_disagreements(parts, choices=choices), _next_label_lines(report)]
+    alone = [*report.criteria.values()] or parts
+    worst = [*_disagreements(alone, choices=choices), _next_label_lines(report)]
     details = [
         *segments[:-1],
         None if is_short else classes,
@@ -86,7 +88,7 @@ def calibration_document(
     ]
     blocks: list[Block | None] = [
         _overview_lines(report),
-        _agreement_table(parts),
+        _agreement_table(parts, is_weighted=not report.options.categories),
         *calibration_plots(report, parts),
         _annotator_agreement_table(parts),
         _order_table(parts) if is_pairwise else _pass_agreement_table(parts),
@@ -141,8 +143,9 @@ def _shown_criteria(report: CalibrationReport) -> list[CriterionCalibration]:
     """The criteria, and after several of them all together and the whole output."""
     parts = list(report.criteria.values())
     for extra in (report.pooled, report.overall):
-        if extra not in parts:
-            parts.append(extra)
+        apart = replace(extra, name=free_name(extra.name, report.criteria))
+        if extra not in parts and apart not in parts:
+            parts.append(apart)
     return parts
 
 
@@ -152,8 +155,7 @@ _PREFERENCE_WORDS = {1.0: "a", 0.5: "tie", 0.0: "b"}
 _SUBSTITUTION_WORDS: dict[StandInAnswer, str] = {"yes": "yes", "no": "no", "open": "inconclusive"}
 """What an answer is called."""
 
-_ALL_CRITERIA, _WHOLE_OUTPUT = "all criteria", "whole"
-"""Names of what sums up."""
+_ALL_CRITERIA = "all criteria"
 
 _RIGHT = {
     "pairwise": "right: the judge names the winner that humans name",
@@ -166,7 +168,7 @@ _MOST_ROWS = 24
 _MOST_LEVELS = 12
 
 
-def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
+def _agreement_table(parts: Sequence[CriterionCalibration], *, is_weighted: bool) -> Table:
     """How far judge and humans agree: kappa, or concordance where the scale has no levels."""
     rows = []
     for part in parts:
@@ -177,7 +179,7 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
         same = rate_cell(found.exact) if part.confusion is not None else numbers.DASH
         bias = difference_cell(part.leniency.bias)
         rows.append((part.name, f"{part.n:,}", agreement, same, bias))
-    weights = "" if all(part.categories for part in parts) else ", weighted by distance"
+    weights = ", weighted by distance" if is_weighted else ""
     notes = [f"kappa: agreement beyond chance{weights}; 1 is full, 0 is chance"]
     if any(isnan(part.agreement.kappa_quadratic.value) for part in parts):
         notes.append("c: concordance, where the scale has no levels")
@@ -186,7 +188,8 @@ def _agreement_table(parts: Sequence[CriterionCalibration]) -> Table:
             items = numbers.format_count(part.n_judge_missing, "labelled item")
             notes.append(f"{part.name}: the judge gave no usable answer on {items}")
     columns = text_columns("", "n", _head("kappa", parts), "same score", "judge - human")
-    notes += [] if not weights else [difference_unit([part.name for part in parts])]
+    has_bias = is_weighted or not all(isnan(part.leniency.bias.value) for part in parts)
+    notes += [difference_unit({part.name: part.scale for part in parts})] if has_bias else []
     return Table(columns, tuple(rows), "Judge and humans", tuple(notes))
 
 
@@ -324,7 +327,8 @@ def with_human_labels(document: Document, found: LabelledComparison, a: str, b: 
         # What decides is where readers of the JSON look for it; the judge's own is kept beside.
         return judged | {"decision": fields.pop("decision"), "human_labels": fields}
 
-    overall = {} if found.whole is None else {"overall": found.whole}
+    name = free_name("overall", found.criteria)
+    overall = {} if found.whole is None else {name: found.whole}
     measure = "B - A" if found.is_scores else "A's share of wins"
     table = correction_table(
         overall | dict(found.criteria),
@@ -377,7 +381,7 @@ def _segment_table(
             "judge - human": lambda row: difference_cell(row[1].bias),
         },
         title,
-        (right, difference_unit([part.name])),
+        (right, difference_unit({part.name: part.scale})),
     )
 
 
@@ -563,10 +567,9 @@ def _disagreements(
     parts: Sequence[CriterionCalibration], *, choices: Mapping[float, str] | None = None
 ) -> list[Block]:
     """Where judge and humans differ most, with the reasons of both; most of them folded."""
-    own = [part for part in parts if part.name not in (_ALL_CRITERIA, _WHOLE_OUTPUT)] or parts
-    most = _WORST if len(own) < _FEW else 1
+    most = _WORST if len(parts) < _FEW else 1
     shown, folded = [], []
-    for part in own:
+    for part in parts:
         entries = [
             _disagreement(each, part.name, choices or part.categories)
             for each in part.disagreements

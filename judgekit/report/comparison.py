@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from math import exp, isnan
 from typing import TYPE_CHECKING
 
+from judgekit.records import free_name
 from judgekit.report import message, numbers
 from judgekit.report.document import (
     Block,
@@ -60,7 +61,7 @@ def comparison_document(summary: ComparisonSummary, cases: CaseTable | None = No
     """A blind comparison: the decision, who won how often, its limits; on a page its `cases`."""
     a, b = (message.printable(name, 40) for name in (summary.a, summary.b))
     blocks: list[Block | None] = [
-        _wins_table({"overall": summary.whole, **summary.criteria}),
+        _wins_table({free_name("overall", summary.criteria): summary.whole, **summary.criteria}),
         _first_slot_bar(summary),
         segment_block(
             summary.strata,
@@ -244,7 +245,8 @@ def score_comparison_document(
 ) -> Document:
     """A comparison of stored scores: the decision, the differences and their tests, the `cases`."""
     a, b = (message.printable(name, 40) for name in (compared.a, compared.b))
-    overall = {"value": compared.value, "pass rate": compared.pass_rate, **compared.criteria}
+    measures = {"value": compared.value, "pass rate": compared.pass_rate}
+    overall = {free_name(name, compared.criteria): one for name, one in measures.items()}
     leading = compared.value or compared.pass_rate
     # A missing value is no 0: such cases are left out, and the bounds show what they could do.
     sides = f"A for {compared.n_unscored_a:,}, B for {compared.n_unscored_b:,}"
@@ -264,7 +266,7 @@ def score_comparison_document(
         title=f"A is {a}, B is {b}",
         conclusion=decision_conclusion(compared.decision, compared.a, compared.b),
         blocks=not_empty([
-            _scores_table(overall),
+            _scores_table({**overall, **compared.criteria}),
             segment_block(
                 compared.strata,
                 compared.tags,

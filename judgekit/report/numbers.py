@@ -5,7 +5,7 @@ Texts are in `message`, layout in `terminal`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from math import isnan
 from typing import TYPE_CHECKING
@@ -91,10 +91,10 @@ def format_paid(amount: float) -> str:
     return format_usd(amount) if amount else DASH
 
 
-def difference_unit(names: Sequence[str]) -> str:
-    """In which unit the differences of rows stand: criteria have scales, their means have not."""
-    means = [name for name in names if name in {"all criteria", "whole"}]
-    if len(means) == len(names):
+def difference_unit(scales: Mapping[str, tuple[float, float]]) -> str:
+    """In which unit the differences of rows stand, by the scale of each."""
+    means = [name for name, scale in scales.items() if scale == (0.0, 1.0)]
+    if len(means) == len(scales):
         return "judge - human: mean difference, from -1 to 1"
     points = "judge - human: mean difference, in points of the criterion's scale"
     return f"{points}; for {' and '.join(means)} from -1 to 1" if means else points

@@ -255,7 +255,9 @@ class ResultDocuments:
     def calibration(self, name: str) -> Document:
         """A run's judge against the human labels of the run, and the maps that were applied."""
         info = self._store.run(name)
-        state = [self._store.run_state(info.id), str(info.finished_at)]
+        # How a packet chose its items decides what their labels are evidence of.
+        packets = [one.id for one in self._store.packets(info.id)]
+        state = [self._store.run_state(info.id), str(info.finished_at), packets]
         return self.held.open(
             page_path("calibrations", info.id), state, lambda: self._calibration(info)
         )

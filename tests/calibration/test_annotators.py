@@ -87,6 +87,19 @@ def test_opposite_winners_are_a_conflict_and_a_tie_is_none() -> None:
         merged(("c", "a", "c9"), ("c", "b", "b"), field="winner")
 
 
+def test_winners_are_named_as_in_every_file_of_pair_labels() -> None:
+    same = merged(
+        ("c", "a", "draw"), ("c", "b", "Tie"), ("d", "a", "A"), ("d", "b", "a"), field="winner"
+    )
+    assert same.agreement[0].exact.value == 1
+    rows: list[Any] = [
+        {"case_id": "c", "annotator": who, "variant": "new::old", "winner": side}
+        for who, side in (("a", "new"), ("b", "old"))
+    ]
+    (conflict,) = merge_labels(resolve_labels(locate_labels(rows), no_packet), None).conflicts
+    assert conflict.why == "opposite choices"
+
+
 def test_whoever_cannot_judge_disagrees_with_nobody() -> None:
     found = merged(("c", "a", None), ("c", "b", 5))
     assert (found.n_missing, found.conflicts, len(found.labels)) == (1, (), 2)

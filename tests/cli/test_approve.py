@@ -247,6 +247,18 @@ def test_scores_of_a_stored_run_are_evidence_too(judged: Bench) -> None:
     assert (changed.code, "has changed" in changed.err) == (4, True)
 
 
+def test_a_window_of_watched_outputs_is_no_evidence_beside_a_run_of_the_suite(
+    judged: Bench,
+) -> None:
+    before = judged.run("approve", "v2", "--baseline", "v1", *WHY, "--json").json
+    log = ({"id": f"live-{k}", "input": "?", "variant": "v2", "output": LONG} for k in range(4))
+    judged.write("log.jsonl", *log)
+    with OpenAILikeServer(lambda _: ok(reply(1))) as server:
+        assert judged.ask(server, "watch", "log.jsonl", "--once", "--rate", "1").code == 0
+    after = judged.run("approve", "v2", "--baseline", "v1", *WHY, "--json").json
+    assert after["evidence"][1:] == before["evidence"][1:]
+
+
 def test_evidence_by_another_rubric_than_the_suite_has_now_is_refused(judged: Bench) -> None:
     text = (judged.folder / "rubric.yaml").read_text(encoding="utf-8")
     judged.write("rubric.yaml", text.replace("Is it right?", "Is it polite?"))

@@ -116,9 +116,13 @@ def test_what_the_environment_sets_for_all_commands_is_no_error(
         assert (ran.code, ran.err.partition("error:")[1]) == (0, "")
 
 
-def test_a_file_that_a_dry_run_does_not_write_is_named(shop: Run) -> None:
-    ran = shop("run", "--dry-run", "-o", "answers.jsonl")
+@pytest.mark.parametrize("command", ["run", "grade"])
+def test_a_dry_run_writes_its_plan_and_names_the_file_that_it_does_not_write(
+    shop: Run, tmp_path: Path, command: str
+) -> None:
+    ran = shop(command, "--dry-run", "-o", "answers.jsonl", "-o", "plan.html")
     assert (ran.code, "answers.jsonl is not written: a dry run has" in ran.err) == (0, True)
+    assert "calls" in (tmp_path / "plan.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("by", ["option", "suite"])

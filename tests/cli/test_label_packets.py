@@ -193,6 +193,17 @@ def test_the_sides_that_an_annotator_prefers_are_reported(run: Run, tmp_path: Pa
     assert ben["first_slot"]["value"] is None
 
 
+def test_labels_of_two_pairs_of_variants_are_not_merged(run: Run, tmp_path: Path) -> None:
+    lay_outputs(tmp_path, 2, "v1", "v2", "v3")
+    for name, *both in (("ada", "v1.jsonl", "v2.jsonl"), ("ben", "v2.jsonl", "v3.jsonl")):
+        task = packet(run, tmp_path, *both, "--pairwise")
+        jsonl(tmp_path / f"{name}.jsonl", *labels_of(task, name, lambda *_: "first"))
+    # Their labels of a case would be of one pair: each annotator's second one replaced the first.
+    refused = run("label", "--merge", "ada.jsonl", "ben.jsonl", "-o", "all.jsonl")
+    assert (refused.code, (tmp_path / "all.jsonl").exists()) == (2, False)
+    assert "of several pairs of variants: v1::v2, v2::v3" in refused.err
+
+
 def test_two_files_are_merged_with_their_conflicts(run: Run, tmp_path: Path) -> None:
     judged(run, tmp_path, 30)
     task = packet(run, tmp_path)

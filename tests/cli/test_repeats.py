@@ -10,6 +10,7 @@ import pytest
 
 import judgekit as jk
 from tests.cli.source_designs import record, seen
+from tests.evaluation.suites import lay_suite
 
 if TYPE_CHECKING:
     from tests.cli.commanding import Run
@@ -162,3 +163,15 @@ def test_python_takes_repeats_from_files_and_from_memory(files: tuple[object, ..
     assert [(one.case_id, one.repeat) for one in compared][1] == ("a", 1)
     with pytest.raises(jk.InputError, match="the case 'a' comes twice"):
         jk.grade_sync([*outputs("v1"), outputs("v1")[0]], judge="recorded:judge.jsonl", **options)
+
+
+def test_outputs_of_a_suite_that_retries_what_failed_are_graded(run: Run) -> None:
+    rows = [("c0", 0, "wrong"), ("c0", 1, "right"), ("c1", 0, "right")]
+    lay_suite(Path(), 2, settings={"retry_failed": 1}, rubric=None)
+    record("v1.jsonl", *({"case_id": c, "repeat": n, "text": text} for c, n, text in rows))
+    ran = run("run", "--json", "-o", "results.jsonl").json["variants"][0]
+    again = run("grade", "--json").json["variants"][0]
+    assert (ran["n_passed"], again["n_passed"], again["n_failed"]) == (2, 2, 0)
+    # The suite's file may have tries; of outputs with cases of their own each one counts.
+    own = run("grade", "results.jsonl", "--json").json["variants"][0]
+    assert (own["n_passed"], own["n_failed"]) == (2, 1)

@@ -158,6 +158,9 @@ def test_verdicts_of_a_file_are_written(bench: Bench) -> None:
         answer["is_verdict_only"] for row in shown.full.values() for answer in row["answers"]
     )
     assert "The file holds verdicts only, and no outputs." in written.read_text()
+    # They were concluded already: a rubric would change nothing.
+    ran = bench.run("report", "verdicts.jsonl", "--rubric", "rubric.yaml", "-o", "again.html")
+    assert "and verdicts.jsonl has none" in refusal(ran)
 
 
 def test_results_of_a_file_are_concluded_by_the_rubric_that_is_named(kept: Bench) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,6 +82,21 @@ def test_grading_takes_the_same_share(run: Run, judged: Path) -> None:
     # The cached replies are reviewed alike.
     assert run("grade", "-q", "--review", "0.3", "--frozen").code == 0
     assert reviewed(judged) == of_run
+
+
+def test_a_kill_between_an_answer_and_its_review_loses_no_question(run: Run, judged: Path) -> None:
+    run("run", "-q", "--review", "0.3")
+    whole = reviewed(judged)
+    run("run", "-q")
+    with closing(sqlite3.connect(judged / ".judgekit" / "judgekit.db")) as database:
+        database.execute(
+            "CREATE TRIGGER killed BEFORE INSERT ON queue BEGIN SELECT RAISE(ABORT, 'killed'); END"
+        )
+        assert run("run", "-q", "--review", "0.3").code != 0
+        assert reviewed(judged) == set()
+        database.execute("DROP TRIGGER killed")
+    assert run("run", "-q", "--review", "0.3", "--resume").code == 0
+    assert reviewed(judged) == whole
 
 
 def test_a_verdict_stands_before_and_after_its_review(run: Run, judged: Path) -> None:

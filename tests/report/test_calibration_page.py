@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+import pytest
+
 import judgekit as jk
 from judgekit.calibration import CalibrationOptions, OutputKey, PairwiseData
 from judgekit.calibration.inputs import PairJudgment
@@ -30,8 +32,6 @@ from tests.report.drawing import drawn, plain_console
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from judgekit.calibration import CalibrationReport
 
@@ -301,8 +301,34 @@ def test_precision_recall_and_f1_of_each_level_are_in_every_form() -> None:
     assert [each["n_human"] for each in whole["classification"]["classes"]] == [16, 24]
 
 
-def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa() -> None:
-    levels = [{"value": n, "name": name} for n, name in enumerate(("ask", "praise", "complain"), 1)]
+def test_criteria_may_be_named_like_what_sums_up_and_differences_have_their_unit() -> None:
+    def page(*names: str) -> str:
+        rubric = make_rubric(*names)
+        scores = [dict.fromkeys(names, 1 + k % 5) for k in range(12)]
+        said = [verdict(f"c{k}", of, rubric, variant="v1") for k, of in enumerate(scores)]
+        rows: list[dict[str, Any]] = [
+            {"case_id": f"c{k}", "criterion": name, "annotator": "ada", "raw": 1 + k % 3}
+            for k in range(12)
+            for name in names
+        ]
+        return render_markdown(calibration_document(jk.calibrate(said, rows, rubric=rubric)))
+
+    plain, alike = page("one", "two"), page("whole", "all criteria")
+    # All criteria have one scale, so that the difference over all of them is in its points.
+    assert "in points of the criterion's scale; for whole from -1 to 1" in plain
+    assert "in points of the criterion's scale; for (whole) from -1 to 1" in alike
+    sums = {"whole": "(whole)", "all criteria": "(all criteria)"}
+    named = {"one": "whole", "two": "all criteria"} | sums
+    for before, now in named.items():
+        assert alike.count(f"\n| {now} |") == plain.count(f"\n| {before} |") > 0
+    assert len(alike.splitlines()) == len(plain.splitlines())
+
+
+@pytest.mark.parametrize("names", [("ask", "praise", "complain"), (None, None, None)])
+def test_unordered_categories_have_no_plot_of_differences_and_no_weighted_kappa(
+    names: tuple[str | None, ...],
+) -> None:
+    levels = [{"value": n, "name": name} for n, name in enumerate(names, 1)]
     kinds = make_criterion(scale={"levels": levels})
     rubric = make_rubric(criteria=(kinds,))
     said = [

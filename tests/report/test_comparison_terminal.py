@@ -29,6 +29,14 @@ def test_the_decision_says_who_is_better_by_name() -> None:
     assert line == "new is better: 14 of 16 decided pairs, p 0.004"
 
 
+def test_a_criterion_may_be_named_overall() -> None:
+    found = summed(several(a=14, b=2))
+    console = plain_console()
+    print_document(console, comparison_document(replace(found, criteria={"overall": found.whole})))
+    assert drawn(console).count("overall") == 2
+    assert "(overall)" in drawn(console)
+
+
 def test_no_decision_says_how_many_cases_it_would_take() -> None:
     line = decision_conclusion(summed(several(a=7, b=3)).decision, "new", "old").text
     assert line.startswith("no decision: 7 wins and 3 losses may be chance")

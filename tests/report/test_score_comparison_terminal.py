@@ -39,6 +39,15 @@ def test_a_measure_that_nobody_has_is_left_out() -> None:
     assert "left out  1 case with a missing value" in text
 
 
+def test_a_criterion_may_be_named_like_a_measure() -> None:
+    found = beside(scored(0.2, 0.4, 0.6), scored(0.3, 0.5, 0.9))
+    (figure,) = found.criteria.values()
+    text = printed(replace(found, criteria={"value": figure, "pass rate": figure}))
+    heads = [line.split("  ")[0].strip() for line in text.splitlines()]
+    for name in ("value", "(value)", "pass rate", "(pass rate)"):
+        assert heads.count(name) == 1
+
+
 def shown(a: SideScores, b: SideScores) -> str:
     return printed(beside(a, b))
 

@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from judgekit.evaluation import Run, new_score_comparison
-from judgekit.records import CalibrationInUse, GateDecision
+from judgekit.records import CalibrationInUse, GateDecision, LabelPacket, PacketItem
 from judgekit.report import run_document
 from judgekit.web import ViewContext
 from judgekit.web.documents import RUNS_PER_PAGE, ResultDocuments
@@ -131,6 +131,12 @@ def test_the_judge_of_a_run_is_compared_with_the_labels_of_the_run(
     page = served.get("/calibrations/run-1").text
     assert "Judge and humans" in page
     assert len(json.loads(served.get(f"{chunks_of(page)}0").text)) == 3
+    # How the labelled answers were chosen is in a packet, and decides what is estimated.
+    item = PacketItem(id="i-1", case_id="case-0", variant="v1", chosen="informative")
+    store.add_packet(
+        LabelPacket(id="p-1", source="run-1", made_at=START, criteria=("accuracy",), items=(item,))
+    )
+    assert chunks_of(served.get("/calibrations/run-1").text) != chunks_of(page)
 
 
 def test_unknown_cases_ask_for_a_reload(served: Served) -> None:
