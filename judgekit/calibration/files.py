@@ -26,7 +26,7 @@ from judgekit.calibration.inputs import (
 )
 from judgekit.calibration.sources import judged_from_records
 from judgekit.datasets import LocatedLabel, parse_number, raise_problems, score_on_scale
-from judgekit.errors import DatasetError
+from judgekit.errors import DatasetError, InputError
 from judgekit.formats import (
     DOCUMENT_SUFFIXES,
     FileRow,
@@ -124,7 +124,12 @@ def read_judged_file(
     for row in rows:
         if isinstance(row, FileRow):
             every = chain(damaged, [row], rows)
-            return _read_judged(every, row, path, rubric=rubric, cases=cases)
+            try:
+                return _read_judged(every, row, path, rubric=rubric, cases=cases)
+            except InputError as error:  # of judgments that do not go together
+                if isinstance(error, DatasetError) or str(path) in error.message:
+                    raise
+                raise DatasetError(error.message, path=path, hint=error.hint) from None
         damaged.append(row)
     raise_problems(damaged, "rows")
     raise DatasetError("the file holds no rows", path=path)

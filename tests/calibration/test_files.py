@@ -75,6 +75,13 @@ def test_comparisons_that_compare_wrote_are_read(tmp_path: Path) -> None:
     assert [(pair.winner, len(pair.choices)) for pair in found.pairs] == [("a", 2), ("tie", 2)]
 
 
+def test_a_second_comparison_of_a_case_names_the_file(tmp_path: Path) -> None:
+    (one,) = comparisons({"1": "a"})
+    path = lines(tmp_path, one.to_json(), one.to_json())
+    with pytest.raises(DatasetError, match=r"rows\.jsonl: there is a second comparison of 1"):
+        read_judged_file(path)
+
+
 def test_a_table_of_winners_is_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("case_id,winner,metadata.doc\n7,A,d\n8,,d\n", encoding="utf-8")
