@@ -154,7 +154,7 @@ def _without_plots(blocks: Iterable[Block]) -> Iterator[Block]:
 def _grading_document(results: GradingResults, *, has_page: bool) -> Document:
     summary = results.summary
     # A notebook shows a few answers that did not pass.
-    answers = report.RunAnswers(most=5)
+    answers = report.RunAnswers(summary.run, most=5)
     cases = report.RunCases(summary.run) if has_page else None
     for outcome in results.outcomes:
         answers.take(outcome)

@@ -213,7 +213,7 @@ def _report(
     # With -v every answer is printed: those that did not pass are not printed twice.
     # A page has all of them in its table.
     lists_all = options.verbose or any(path.suffix.lower() != ".html" for path in files.documents)
-    answers = report.RunAnswers(most=0 if options.verbose else 5, lists_all=lists_all)
+    answers = report.RunAnswers(ended, most=0 if options.verbose else 5, lists_all=lists_all)
     # The answers are read once for all of it.
     failures = evaluation.CaseTally(ended)
     with page_replies(cache_place(options), is_wanted=options.with_replies) as replies:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         CaseResult,
         EmbeddingUsage,
         JsonObject,
+        RunInfo,
         Score,
         Verdict,
     )
@@ -306,7 +307,10 @@ def answer_json(
 class RunAnswers:
     """The answers that a run's document shows, chosen while all of them are read."""
 
-    def __init__(self, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
+    def __init__(self, run: RunInfo, *, most: int = _MOST_WORST, lists_all: bool = False) -> None:
+        # Without repeats a further answer to a case is another try, of which the last counts.
+        self._has_tries = run.repeats == 1
+        self._last: Outcome | None = None
         self._most = most
         self._all: list[Entry] | None = [] if lists_all else None
         self._n_not_passed = 0
@@ -318,6 +322,12 @@ class RunAnswers:
         self._n_read += 1
         if self._all is not None:
             self._all.append(answer_entry(answer))
+        # The answers to a case by a variant come one after the other.
+        last, self._last = self._last, answer
+        if last is not None and not (self._has_tries and _is_next_try(answer, last)):
+            self._count(last)
+
+    def _count(self, answer: Outcome) -> None:
         # An error is no bad answer, and an unfinished one may still pass.
         is_judged = answer.result.output.error is None and answer.result.is_done
         if answer.passed is True or not is_judged:
@@ -330,6 +340,9 @@ class RunAnswers:
 
     def blocks(self) -> tuple[Block, ...]:
         """The worst answers, and all of them where they were listed."""
+        if self._last is not None:
+            self._count(self._last)
+            self._last = None
         n = len(self._worst)
         note = f"{n} of {self._n_not_passed:,}" if self._n_not_passed > n else ""
         hint = "all with -v" if note else ""
@@ -338,6 +351,11 @@ class RunAnswers:
             Entries(tuple(map(answer_entry, worst)), "Not passed", note, hint),
             Details("All answers", not_empty([Entries(tuple(self._all or ()))])),
         ))  # fmt: skip
+
+
+def _is_next_try(answer: Outcome, last: Outcome) -> bool:
+    now, then = answer.result, last.result
+    return (now.case.id, now.variant) == (then.case.id, then.variant)
 
 
 def answer_entry(answer: Outcome) -> Entry:

@@ -43,7 +43,7 @@ def shown(answer: Outcome) -> str:
 
 
 def test_the_weakest_answers_are_shown_worst_first() -> None:
-    answers = RunAnswers(most=2)
+    answers = RunAnswers(run(), most=2)
     for place, value in enumerate((0.5, 1.0, 0.0, 0.25)):
         answers.take(concluded(place, value))
     text = printed(*answers.blocks())
@@ -52,8 +52,18 @@ def test_the_weakest_answers_are_shown_worst_first() -> None:
     assert "c0" not in text
 
 
+def test_of_several_tries_the_last_is_listed_and_of_repeats_all_are() -> None:
+    for repeats, listed in ((1, ["c1, v #2"]), (2, ["c0, v,", "c1, v,", "c1, v #2"])):
+        answers = RunAnswers(run(config={"settings": {"repeats": repeats}}))
+        for place, repeat, value in ((0, 0, 0.0), (0, 1, 1.0), (1, 0, 0.0), (1, 1, 0.25)):
+            answers.take(concluded(place, value, repeat=repeat))
+        text = printed(*answers.blocks())
+        found = [one for one in ("c0, v,", "c0, v #2", "c1, v,", "c1, v #2") if one in text]
+        assert found == listed
+
+
 def test_errors_and_what_is_not_judged_to_the_end_are_no_weak_answers() -> None:
-    answers = RunAnswers()
+    answers = RunAnswers(run())
     answers.take(concluded(0, None, output=Output(error="it broke")))
     answers.take(concluded(1, None, is_done=False))
     assert printed(*answers.blocks()) == ""
@@ -130,7 +140,7 @@ def test_of_many_variants_the_conclusion_names_the_worst_and_the_best() -> None:
 
 
 def test_all_answers_are_details_and_the_worst_are_not() -> None:
-    answers = RunAnswers(lists_all=True)
+    answers = RunAnswers(run(), lists_all=True)
     for place, value in enumerate((1.0, 0.0)):
         answers.take(concluded(place, value))
     assert "c0" not in printed(*answers.blocks())

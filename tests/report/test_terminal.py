@@ -21,6 +21,7 @@ from judgekit.report import (
 from judgekit.report.message import message_lines
 from judgekit.scoring import conclude
 from tests.factories import make_failure, make_judgment, make_rubric
+from tests.report.test_run_view import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def graded(*verdicts: Verdict) -> list[Outcome]:
 def print_worst(
     console: Console, answers: list[Outcome], most: int = 5, *, verbose: bool = False
 ) -> None:
-    chosen = RunAnswers(most=most, lists_all=verbose)
+    chosen = RunAnswers(run(), most=most, lists_all=verbose)
     for answer in answers:
         chosen.take(answer)
     document = Document("", Conclusion(""), chosen.blocks(), dict)
