@@ -314,12 +314,10 @@ class RunAnswers:
         self._most = most
         self._all: list[Entry] | None = [] if lists_all else None
         self._n_not_passed = 0
-        self._n_read = 0
         # A run may be larger than memory: of the answers that did not pass only the worst stay.
         self._worst: list[tuple[float, int, Outcome]] = []
 
     def take(self, answer: Outcome) -> None:
-        self._n_read += 1
         if self._all is not None:
             self._all.append(answer_entry(answer))
         # The answers to a case by a variant come one after the other.
@@ -334,7 +332,7 @@ class RunAnswers:
             return
         self._n_not_passed += 1
         value = answer.verdict.value_high if answer.verdict is not None else answer.value or 0.0
-        heapq.heappush(self._worst, (-value, -self._n_read, answer))
+        heapq.heappush(self._worst, (-value, -self._n_not_passed, answer))
         if len(self._worst) > self._most:
             heapq.heappop(self._worst)
 
