@@ -24,7 +24,7 @@ PRAGMA = re.compile(r"#\s*(?:noqa|type:|pragma|pyright|mypy|fmt)")
 # Pages, viewer, labelling and editor are 8,000 of the lines.
 LIMITS = {
     "Python files": 402,
-    "lines": 117_717,
+    "lines": 117_721,
     "longest file, lines": 600,
     "longest function, code lines": 50,
     "functions of complexity over 8": 0,

@@ -187,7 +187,7 @@ def grade_inputs(
     cases = None
     if options.cases is not None:
         # Named as cases, too, the outputs have them in their own rows.
-        if not any(source.path.samefile(options.cases) for source in sources):
+        if options.cases.resolve() not in [source.path.resolve() for source in sources]:
             cases = data_files.load_dataset(options.cases, unique=True)
     elif suite is not None and suite.has_cases_in_outputs:
         cases = None

@@ -112,9 +112,9 @@ _WANTED = {
 }  # fmt: skip
 
 _LIMITS = {
-    "greater_than_equal": "must be {ge:g} or more, not {value}",
-    "greater_than": "must be more than {gt:g}, not {value}",
-    "less_than_equal": "must be {le:g} or less, not {value}",
+    "greater_than_equal": "must be {ge} or more, not {value}",
+    "greater_than": "must be more than {gt}, not {value}",
+    "less_than_equal": "must be {le} or less, not {value}",
     "literal_error": "must be {expected}, not {value}",
     "too_short": "must not be empty",
 }
@@ -305,7 +305,11 @@ def _named_field(message: str, value: JsonValue) -> KeyPath:
 def _demand(detail: ErrorDetails) -> str:
     value, kind = detail["input"], detail["type"]
     if kind in _LIMITS:
-        return _LIMITS[kind].format(value=_shown(value), **detail.get("ctx", {}))
+        limits = {
+            name: int(limit) if isinstance(limit, float) and limit.is_integer() else limit
+            for name, limit in detail.get("ctx", {}).items()
+        }
+        return _LIMITS[kind].format(value=_shown(value), **limits)
     if kind in {"string_pattern_mismatch", "string_too_short"}:
         blank = isinstance(value, str) and not value.strip()
         return "must not be blank" if blank else f"is not of the right form: {_shown(value)}"

@@ -279,6 +279,9 @@ def test_outputs_that_are_named_as_cases_too_have_them_in_their_rows(bench: Benc
         ran = bench.grade(server, "--cases", "./outputs.jsonl", "--json")
     assert ran.code == 0, ran.err
     assert sorted(values(ran)) == ["a", "b", "c", "d"]
+    bench.write("judgekit.yaml", "name: s\ndataset: x\nvariants: [{id: v, outputs: no.jsonl}]\n")
+    lost = bench.run("grade", "--cases", "other.jsonl", "--rubric", "rubric.yaml", "--judge", "m/m")
+    assert (lost.code, "no.jsonl: there is no such file" in lost.err) == (2, True)
 
 
 def test_an_output_of_an_unknown_case_among_others_is_left_out_as_in_a_run(bench: Bench) -> None:

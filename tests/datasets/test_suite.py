@@ -129,6 +129,7 @@ def test_a_suite_dumped_is_loaded_again(tmp_path: Path, text: str) -> None:
         (SUITE, "name: s\ngate:\n\ttier: x", r":3: not YAML: .*\n  indent with spaces"),
         (SUITE, "name: s\ndataset: a\nvariants: a.jsonl", r":3: .*write `- {id: v1, outputs: "),
         (SUITE, "name: s\ndataset: a\nrubric: {name: r}", r":3: .*name the file of a rubric"),
+        ("dataset: cases.jsonl", "context: [20000000]", "must be 10000000 or less"),
         ("tier: production", "threshold: 70", r":12: `threshold` is 70, .*70 % is 0.7"),
         (SUITE, "name: s\ncases: [7]", r":2: a case is a mapping of fields, not a number"),
         (SUITE, "name: s\ncases:\n- id: a\n- {id: b, input: 1}", r":3: .*`input` is missing"),
